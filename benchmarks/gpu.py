@@ -114,7 +114,7 @@ def checked(robot: Any, name: str, dtype: str, layout: str) -> float:
     kernel(*on_gpu, out=outs)
     if name == "forward_dynamics":
         return residual(robot, given, cp.asnumpy(outs[0]).astype(float))
-    expected = robot._evaluate(name, dict(zip((n for n, _ in kernel.arguments), given, strict=True)))
+    expected = robot._answer(name, dict(zip((n for n, _ in kernel.arguments), given, strict=True)))
     errors = []
     for got, right in zip(outs, expected, strict=True):
         errors.append(error_of(cp.asnumpy(got), right))

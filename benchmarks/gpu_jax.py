@@ -24,7 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import tauforge as tf
-from tauforge.evaluation.differentiable import plain_evaluation
+from tauforge.evaluation.differentiable import named_function
 from tauforge.kernels.specification import inputs_of
 from tauforge.simulation.step_formulas import Given, StepFormulas
 
@@ -73,7 +73,7 @@ def function(name: str, dtype: str, count: int) -> dict[str, Any]:
     given = np.random.default_rng(0).uniform(-1, 1, (3, 2**16, 6)).astype(dtype)
     here = [cp.tile(cp.asarray(x), (count >> 16, 1)) for x in given]
     there = [jnp.tile(jnp.asarray(x), (count >> 16, 1)) for x in given]
-    evaluation = plain_evaluation(arm, name, (), {})
+    evaluation = named_function(arm, name, (), {})
     graph = jax.jit(lambda *arrays: evaluation.over(jnp, *arrays)[0])
     kernel = arm.kernel(name, target="cuda", dtype=dtype)
     ours = timed(lambda: kernel(*here), waiting)

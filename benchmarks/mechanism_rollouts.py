@@ -54,7 +54,7 @@ def main() -> None:
 
 def measured(mechanism: tf.Mechanism, seconds: float) -> dict[str, Any]:
     law = tf.control.ComputedTorque(mechanism, 900.0, 60.0)
-    q = mechanism.coordinates_at(mechanism.home)
+    q = mechanism.positions.coordinates(mechanism.home)
     start = q + np.random.default_rng(0).normal(size=(WORLDS, mechanism.n)) * 1e-3
     compiled = partial(
         tf.rollout,

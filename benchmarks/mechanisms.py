@@ -151,7 +151,7 @@ def timed(row: dict[str, Any], tasks: dict[str, list[Task]], seconds: float) -> 
 def positions(case: Case) -> np.ndarray:
     """With closed loops, independent coordinates spread about home."""
     m = case.mechanism
-    q = m.coordinates_at(m.home) + np.random.default_rng(0).uniform(-case.spread, case.spread, (STATES, m.n))
+    q = m.positions.coordinates(m.home) + np.random.default_rng(0).uniform(-case.spread, case.spread, (STATES, m.n))
     x = m.configuration(q)
     assert m.loop_gap(x).max() < 1e-12
     return x
@@ -162,7 +162,7 @@ def configuration_tasks(case: Case, x: np.ndarray) -> dict[str, list[Task]]:
     m = case.mechanism
     if not m.structure.in_closed_form:
         return {}
-    q, home = m.coordinates_at(x), np.broadcast_to(m.home, x.shape)
+    q, home = m.positions.coordinates(x), np.broadcast_to(m.home, x.shape)
     ways = {"tauforge": "closing_legs", "Newton": "closing_steps"}
     return {
         CONFIGURATION: [Task(name, partial(followed, m, way, q, home, 1), STATES) for name, way in ways.items()],
@@ -223,7 +223,7 @@ def beside_the_platform(seconds: float) -> dict[str, Any]:
     case, platform = hexapod_ups()
     row = outline(case, time.process_time() - started)
     m, x = case.mechanism, positions(case)
-    pose = m.coordinates_at(x)
+    pose = m.positions.coordinates(x)
     qd, qdd = np.random.default_rng(1).normal(size=(2, STATES, 6))
     row |= {name: function(case, name) for name in (INVERSE, FORWARD)}
     force = platform.kernel(INVERSE)(pose, qd, qdd)

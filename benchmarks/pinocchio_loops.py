@@ -13,7 +13,7 @@ import tauforge as tf
 from tauforge.algebra.rotations import rotation_of
 from tauforge.algebra.scalars import Column
 from tauforge.algebra.vectors import Transform, Vector
-from tauforge.evaluation.evaluator import evaluate
+from tauforge.evaluation.reference import reference
 from tauforge.formulations.mechanism.complement import Complement, MovingComplement
 from tauforge.formulations.mechanism.dynamics import posed_at
 from tauforge.robots.mechanism.structure import loop_matrix
@@ -108,7 +108,7 @@ class PinocchioMechanism:
             v = complement.rates(qd)
             return [v, MovingComplement(complement, v).accelerations(qdd)]
 
-        v, a = evaluate(formula, {"x": x, "qd": qd, "qdd": qdd}, ((m.n,), (m.n,)))
+        v, a = reference(formula, {"x": x, "qd": qd, "qdd": qdd}, ((m.n,), (m.n,)))
         return v, a
 
     # -------------------------------------------------------------------------------------------------- functions

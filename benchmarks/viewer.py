@@ -49,7 +49,7 @@ def opened(browser: Any, viewer: tf.Viewer, pixels: float) -> Any:
 
 def measured(browser: Any, name: str, tabs: int, pixels: float) -> dict[str, Any]:
     robot = tf.load(name)
-    start = np.asarray(robot.pictured_position)
+    start = np.asarray(robot.positions.default)
     move: tf.motion.Motion = tf.motion.JointMove(start, start + 0.1, duration=PLAYED / 2)
     if robot.positions_are_poses:
         move = tf.motion.PoseMotion(move)

@@ -35,7 +35,7 @@ x, places = five_bar.home, []
 for target in wanted:
     for _ in range(5):
         J = five_bar.jacobian(x, "left rod", point=tip)[[0, 2]]
-        q = five_bar.coordinates_at(x) + np.linalg.solve(J, target - tip_at(x))
+        q = five_bar.positions.coordinates(x) + np.linalg.solve(J, target - tip_at(x))
         x = five_bar.configuration(q, near=x)
     places.append(x)
 x = np.array(places)
@@ -46,7 +46,7 @@ assert max(np.linalg.norm(tip_at(one) - target) for one, target in zip(x, wanted
 # Rates by differences of the angles, torques and reactions by the exact model. The power of the motors is the change of
 # energy.
 
-q = five_bar.coordinates_at(x)
+q = five_bar.positions.coordinates(x)
 qd = np.gradient(q, t, axis=0, edge_order=2)
 qdd = np.gradient(qd, t, axis=0, edge_order=2)
 tau = five_bar.inverse_dynamics(x, qd, qdd)

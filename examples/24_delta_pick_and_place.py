@@ -12,7 +12,7 @@ import numpy as np
 import tauforge as tf
 
 delta = tf.load("delta").replace(independent="platform")
-start = delta.coordinates_at(delta.home)
+start = delta.positions.coordinates(delta.home)
 print(f"{delta.name}: {delta.n} degrees of freedom, independent {', '.join(delta.structure.independent)}")
 
 # %%

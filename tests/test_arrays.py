@@ -13,7 +13,7 @@ from tauforge.arrays import is_real, real_number, real_numbers
 pytestmark = pytest.mark.filterwarnings("ignore:Warning. converting a masked element:UserWarning")  # NumPy's, of lists
 JUNK = 1e6  # below the mask
 ARM, BAR, HEXAPOD = tf.load("planar-2r"), tf.load("five-bar"), tf.load("dasgupta1998")
-HOME = HEXAPOD.pictured_position
+HOME = HEXAPOD.positions.default
 ZERO, MOVE = np.zeros(2), tf.motion.JointMove([0.1, 0.2], [0.3, 0.1], 0.01)
 LAW = tf.control.PD(ARM, 1.0, 1.0)
 BARE = tf.load("planar-2r").joints[0]
@@ -171,9 +171,9 @@ CASES = {
     "mechanism.replace gravity": (lambda x: BAR.replace(gravity=x).gravity, [0.0, 0.0, -9.81]),
     "x": (lambda x: bar(x), BAR.home),
     "external_wrench": (lambda x: bar(external_wrench=x), np.ones(6)),
-    "configuration": (lambda x: BAR.configuration(x, on_failure="nan"), BAR.coordinates_at(BAR.home)),
+    "configuration": (lambda x: BAR.configuration(x, on_failure="nan"), BAR.positions.coordinates(BAR.home)),
     "near": (
-        lambda x: BAR.configuration(BAR.coordinates_at(BAR.home), near=x, on_failure="nan"),
+        lambda x: BAR.configuration(BAR.positions.coordinates(BAR.home), near=x, on_failure="nan"),
         BAR.home,
     ),
     "point": (lambda x: BAR.jacobian(BAR.home, "left rod", x), [0.1, 0.0, 0.0]),

@@ -20,7 +20,7 @@ def main() -> None:
         axes.view_init(elev=20.0, azim=-58.0)
         axes.set_title(f'tf.plot(tf.load("{name}"), forces=...)', family="monospace", fontsize=10)
         robot = tf.load(name)
-        position = robot.pictured_position
+        position = robot.positions.default
         tf.plot(robot, position, forces=robot.holding_forces(position), frames=[robot.moved_body], axes=axes)
     figure.savefig(PICTURE, dpi=100, pil_kwargs={"optimize": True})
 

@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import tauforge as tf
-from tauforge.cli.describing import headline
+from tauforge.cli.output import headline
 from tauforge.pictures.plot import save_picture
 from tauforge.robots.robot import Robot
 
@@ -32,7 +32,7 @@ class RobotCatalogue(SphinxDirective):
         robot = tf.load(name)
         section = nodes.section(ids=[name])
         section += nodes.title("", name)
-        section += nodes.paragraph("", headline(robot))
+        section += nodes.paragraph("", headline(robot.summary()))
         uri = _drawn(Path(self.env.srcdir), robot, f"{name}.png")
         section += nodes.image(uri=uri, alt=f"{name} in space", width="420px")
         return section

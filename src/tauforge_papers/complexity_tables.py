@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tauforge.cli.complexity_tables import pair
+from tauforge.cli.complexity import pair
 from tauforge.cli.output import table
 from tauforge_papers import published_counts as published
 from tauforge_papers.published_comparison import count_comparisons, step_comparison

@@ -32,7 +32,7 @@ def _portrait(name: str, studies: tuple[str, ...]) -> Portrait:
     import matplotlib
 
     robot = load(name)
-    frames = robot.drawing(robot.pictured_position).frames
+    frames = robot.drawing(robot.positions.default).frames
     file = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "tauforge"}):  # the same picture gives the same file
         figure = plot(robot, frames=[frames[0].name, frames[-1].name])

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.evaluation.evaluator import evaluate
 from tauforge.evaluation.functions import Formula
+from tauforge.evaluation.reference import reference as of_rows
 from tauforge.formulations.serial.parameters import ArmParameters
 from tauforge.robots.serial.serial_arm import SerialArm
 
@@ -48,5 +48,5 @@ def random_kinds(random: np.random.Generator, shortest: int = 2, longest: int = 
 
 def reference(formula: Formula, arm: ArmParameters, q: Array, qd: Array, qdd: Array) -> Array:
     """formula(arm, q, qd, qdd) for every row, (k, n): nothing is compiled, for arms that are used once."""
-    (forces,) = evaluate(partial(formula, arm), {"q": q, "qd": qd, "qdd": qdd}, [(arm.n,)])
+    (forces,) = of_rows(partial(formula, arm), {"q": q, "qd": qd, "qdd": qdd}, [(arm.n,)])
     return forces

@@ -17,8 +17,8 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar
 from tauforge.analysis.comparison import row_errors
 from tauforge.arrays import Array
-from tauforge.evaluation.evaluator import evaluate
 from tauforge.evaluation.functions import Formula
+from tauforge.evaluation.reference import reference
 from tauforge.formats.loading import PlatformName, load
 from tauforge.formulations.stewart import kinematics, pedrammehr2012, platform_equations, universal_coordinates
 from tauforge.formulations.stewart.lumping import lumped
@@ -51,7 +51,7 @@ def forces_of(formula: Formula, model: Any, states: States, load: Array | None =
 
     given = (*states, np.zeros((len(states[0]), 6)) if load is None else load)
     arguments = dict(zip(("pose", "twist", "acceleration", "wrench"), given, strict=True))
-    (found,) = evaluate(forces, arguments, [(LEGS,)])
+    (found,) = reference(forces, arguments, [(LEGS,)])
     return found
 
 

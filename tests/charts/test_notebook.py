@@ -20,7 +20,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 def sizing() -> tf.analysis.Sizing:
     rig = tf.load("motion-rig")
-    start = np.asarray(rig.pictured_position)
+    start = np.asarray(rig.positions.default)
     move = tf.motion.PoseMotion(tf.motion.JointMove(start, start + 0.05, duration=1.0))
     time = np.linspace(0.0, 1.0, 21)
     return tf.analysis.size_actuators(rig, time, *move.sample(time))

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import tauforge as tf
 from support.command_line import error_of, parsed, run, shell
 from support.usual_signals import with_usual_signals
-from tauforge.cli import benchmarking, output
+from tauforge.cli import bench, output
 from tauforge.cli.app import app
 
 COMMANDS = ("reproduce", "robots", "show", "check", "inverse-dynamics", "forward-kinematics", "simulate", "sizing") + (
@@ -133,7 +133,7 @@ def test_a_fault_of_ours_says_so(monkeypatch):
     def broken(*_):
         raise RuntimeError("loose screw")
 
-    monkeypatch.setattr("tauforge.cli.describing.headline", broken)
+    monkeypatch.setattr("tauforge.cli.show.headline", broken)
     text = error_of("show", "puma560", code=1)
     assert "RuntimeError: loose screw" in text
     assert "--debug" in text
@@ -153,7 +153,7 @@ def test_robots_complete_in_the_shell():
 
 def test_options_complete():
     from tauforge.cli.arguments import complete_formulation, complete_platform
-    from tauforge.cli.simulating import complete_controller, complete_method
+    from tauforge.cli.simulate import complete_controller, complete_method
     from tauforge_papers.commands import complete_paper
 
     assert complete_formulation("new") == ["newton-euler"]
@@ -242,7 +242,7 @@ def test_reproduce_hands_over_and_says_where(monkeypatch, tmp_path):
 
 
 def test_bench_needs_a_checkout(monkeypatch, tmp_path):
-    monkeypatch.setattr(benchmarking, "CHECKOUT", tmp_path)
+    monkeypatch.setattr(bench, "CHECKOUT", tmp_path)
     assert "part of the repository" in error_of("bench", code=1)
     (tmp_path / "benchmarks").mkdir()
     script = tmp_path / "benchmarks" / "run.py"

@@ -87,8 +87,8 @@ def test_motions_name_independent_coordinates_and_limits_are_judged(name, on_urd
     """Positions of these have more entries than coordinates."""
     robot = tf.load(on_urdf if name == "urdf" else name)
     own = columns_of(robot)
-    assert len(own.position) == robot.n < robot.position_size
-    start = robot.coordinates_at(robot.home)
+    assert len(own.position) == robot.n < robot.positions.size
+    start = robot.positions.coordinates(robot.home)
     q = start + 0.05 * np.sin(np.pi * T)[:, None] ** 2 * np.ones(robot.n)
     motion = saved(tmp_path / "m.csv", [TIME, *own.position], np.column_stack([T, q]))
     found = parsed("inverse-dynamics", on_urdf if name == "urdf" else name, motion)
@@ -98,7 +98,7 @@ def test_motions_name_independent_coordinates_and_limits_are_judged(name, on_urd
 
 def test_inverse_dynamics_of_a_recording_are_those_of_its_assembly(tmp_path):
     robot = tf.load("four-bar")
-    q = robot.coordinates_at(robot.home)
+    q = robot.positions.coordinates(robot.home)
     start = robot.configuration(q, near=robot.home + [0.0, -1.7, 2.3, -2.3])
     law, move = tf.control.ComputedTorque(robot), tf.motion.JointMove(q, q + 0.3, duration=0.1)
     recording = tf.simulate(robot, law, move, initial=(start, [0.0]))

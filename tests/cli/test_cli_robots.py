@@ -81,7 +81,7 @@ def test_show_draws_general_joints():
     frame = np.eye(4)
     frame[:3, 3] = 0.1, 0.2, 0.3
     arm = tf.SerialArm(joints=(tf.Joint(before=frame, mass=1.0, name="hip"),))
-    from tauforge.cli.describing import shown
+    from tauforge.cli.show import shown
 
     lines = output.console()
     with lines.capture() as caught:

@@ -89,53 +89,43 @@ def test_a_signal_that_is_ignored_stays_so(here):
     assert '"duration": 0.01' in found[1]
 
 
+LOOP = "while True: time.sleep(0.01)"
 # What a program may do to a KeyboardInterrupt, each with the lines that the interrupt must get through.
 LOSSES = {
-    "caught and forgotten": """
-        try:
-            while True: time.sleep(0.01)
-        except KeyboardInterrupt:
-            pass
-        work()
-    """,
-    "raised in a destructor": """
-        class Closed:
-            def __del__(self):
-                while not interrupts.came(): time.sleep(0.01)
-                for _ in range(100): pass
-        Closed()
-        work()
-    """,
-    "turned into another exception by an import": """
-        import loses
-        work()
-    """,
-    "through the text of a program": """
-        exec("while True: pass")
-    """,
+    "waits for an import": f"import slow\n{LOOP}",
+    "through the text of a program": "exec('while True: pass')",
 }
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_an_interrupt_is_never_lost(here, loss):
-    (here.parent / "loses.py").write_text(
-        "import time\ntry:\n    end = time.monotonic() + 1.0\n    while time.monotonic() < end: time.sleep(0.01)\n"
-        "except KeyboardInterrupt:\n    raise ImportError('numpy._core.multiarray failed to import') from None\n"
-    )
+def child_that_runs(here, lines):
+    """A command of these lines."""
     code = textwrap.dedent("""
         import sys, time
         import tauforge.cli.app as app
         from tauforge.__main__ import main
-        from tauforge.cli import interrupts
-        def work():
-            while True: time.sleep(0.01)
         def command(**_):
             print("ready", flush=True)
             LINES
         app.app = command
         main()
-    """).replace("LINES", textwrap.indent(textwrap.dedent(LOSSES[loss]).strip(), "    ").strip())
-    assert ended(child(code, here), signal.SIGINT, 0.2) == (130, "", SAID)
+    """)
+    return child(code.replace("LINES", textwrap.indent(lines, "    ").strip()), here)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_an_interrupt_is_not_lost(here, loss):
+    (here.parent / "slow.py").write_text(
+        "import time\ntry:\n    end = time.monotonic() + 1.0\n    while time.monotonic() < end: time.sleep(0.01)\n"
+        "except KeyboardInterrupt:\n    raise ImportError('numpy._core.multiarray failed to import') from None\n"
+    )
+    assert ended(child_that_runs(here, LOSSES[loss]), signal.SIGINT, 0.2) == (130, "", SAID)
+
+
+def test_one_that_is_caught_and_forgotten_is_followed_by_the_next(here):
+    process = child_that_runs(here, f"try: time.sleep(60)\nexcept KeyboardInterrupt: pass\n{LOOP}")
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    assert ended(process, signal.SIGINT, 1.2) == (130, "", SAID)
 
 
 def test_impatience_does_no_harm(here):

@@ -34,7 +34,7 @@ def test_results_and_words(tmp_path):
     assert said.endswith(f"The results are in {store}\n")
     found = sweeps.open_dataset(store).largest_force.load()
     robot = tf.load("motion-rig")
-    position = np.array(robot.pictured_position)
+    position = np.array(robot.positions.default)
     position[[0, 2, 3]] = -0.05, 1.02, np.deg2rad(5)
     wanted = np.abs(robot.holding_forces(position[None])).max()
     np.testing.assert_allclose(found.sel(x=-0.05).isel(theta_x=1), wanted, rtol=np.finfo(np.float32).eps)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import tauforge as tf
 from support.strategies import random_arm, random_inertia, random_payload, random_state, random_transform, seeds
 from support.tolerances import ROUNDING, SINGLE, error
-from tauforge.evaluation import evaluator as evaluate
+from tauforge.evaluation import reference
 from tauforge.evaluation.differentiable import of_same_rank
 
 ARM = random_arm(np.random.default_rng(11), "RPRR", drives=True)
@@ -171,7 +171,7 @@ def test_blocks_equal_the_whole(monkeypatch):
     whole = ARM.inverse_dynamics(q, qd, qdd)
     nested = ARM.inverse_dynamics(q.reshape(2, 25, 4), qd.reshape(2, 25, 4), qdd.reshape(2, 25, 4))
     for block in (1, 7, 24, 49):
-        monkeypatch.setattr(evaluate, "BLOCK", block)
+        monkeypatch.setattr(reference, "BLOCK", block)
         assert np.array_equal(ARM.inverse_dynamics(q, qd, qdd), whole)
         parts = ARM.inverse_dynamics(q.reshape(2, 25, 4), qd.reshape(2, 25, 4), qdd.reshape(2, 25, 4))
         assert np.array_equal(parts, nested)
@@ -188,7 +188,7 @@ def test_memory_of_a_large_batch_is_bounded():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert out.dtype == np.float32
-    assert peak < out.nbytes + 1000 * evaluate.BLOCK * 4
+    assert peak < out.nbytes + 1000 * reference.BLOCK * 4
 
 
 def test_inputs_are_not_changed():

@@ -75,14 +75,14 @@ def test_cupy_arrays_with_a_payload(gpu, arm):
 
 
 def test_rows_that_the_guard_refuses(gpu, light):
-    (got,) = light._evaluate("forward_dynamics", straight(asarray), "nan")
-    (expected,) = light._evaluate("forward_dynamics", straight(np.asarray), "nan")
+    (got,) = light._answer("forward_dynamics", straight(asarray), "nan")
+    (expected,) = light._answer("forward_dynamics", straight(np.asarray), "nan")
     assert np.isnan(got).all(axis=-1).tolist() == [False, True, False, True, True]
     assert error(got[[0, 2]], expected[[0, 2]]) < FORMULATIONS
     with pytest.raises(tf.SingularityError) as told:
         light.forward_dynamics(*straight(asarray).values())
     assert told.value.row == 1
-    (one,) = light._evaluate("forward_dynamics", {name: x[1] for name, x in straight(asarray).items()}, "nan")
+    (one,) = light._answer("forward_dynamics", {name: x[1] for name, x in straight(asarray).items()}, "nan")
     assert one.shape == (2,)
     assert np.isnan(one).all()
 
@@ -238,7 +238,7 @@ def test_views_and_single_precision_of_torch(torch, gpu, arm):
 
 
 def test_singular_rows_of_torch(torch, gpu, light):
-    (got,) = light._evaluate("forward_dynamics", straight(torch.tensor), "nan")
+    (got,) = light._answer("forward_dynamics", straight(torch.tensor), "nan")
     assert torch.isnan(got).all(dim=-1).tolist() == [False, True, False, True, True]
     with pytest.raises(tf.SingularityError) as told:
         light.forward_dynamics(*straight(torch.tensor).values())
@@ -293,7 +293,7 @@ def test_jax_arrays_with_values(jax, gpu, light, arm):
     assert error(got, arm.inverse_dynamics(*STATE)) < FORMULATIONS
     assert gpu.launches == [STREAM]
     assert arm.inverse_dynamics(*jax.numpy.zeros((3, 0, 2))).shape == (0, 2)
-    (got,) = light._evaluate("forward_dynamics", straight(jax.numpy.asarray), "nan")
+    (got,) = light._answer("forward_dynamics", straight(jax.numpy.asarray), "nan")
     assert np.isnan(got).all(axis=-1).tolist() == [False, True, False, True, True]
     with pytest.raises(tf.SingularityError) as told:
         light.forward_dynamics(*straight(jax.numpy.asarray).values())

@@ -54,8 +54,8 @@ def test_derivatives_by_all_entries_of_a_position_with_loops(name, as_installed)
     x, qd, given = (values[0] for values in robot.random_states(1, seed=3))
     expected = getattr(robot, f"{name}_derivatives")(x, qd, given)
     by_x, *others = jax.jacfwd(getattr(robot, name), argnums=(0, 1, 2))(*map(jnp.asarray, (x, qd, given)))
-    assert by_x.shape == (robot.n, robot.position_size)
-    assert largest_error([by_x @ robot.position_slopes(x), *others], expected) < FORMULATIONS
+    assert by_x.shape == (robot.n, robot.positions.size)
+    assert largest_error([by_x @ robot.positions.slopes(x), *others], expected) < FORMULATIONS
 
 
 @pytest.mark.parametrize("name", DYNAMICS)
@@ -296,7 +296,7 @@ def test_an_error_inside_a_program_is_reported(as_installed, monkeypatch):
     def broken(self, *arrays):
         raise RuntimeError("no such luck")
 
-    monkeypatch.setattr(differentiable.Evaluation, "on_processor", broken)
+    monkeypatch.setattr(differentiable.BoundFunction, "on_processor", broken)
     with pytest.raises(Exception, match="RuntimeError: no such luck"):
         jax.block_until_ready(jax.jit(SMALL.inverse_dynamics)(*jnp.ones((3, 2))))
 

@@ -15,7 +15,7 @@ from conftest import SOAK
 from support.platforms import random_motion, random_platform
 from support.strategies import random_arm, random_inertia, random_rotation, random_state
 from support.tolerances import ROUNDING, error, solve_tolerance
-from tauforge.evaluation.evaluator import reference
+from tauforge.evaluation.reference import reference_call
 from tauforge.robots.serial import varying
 from tauforge.robots.stewart import varying as platform_varying
 
@@ -57,7 +57,7 @@ def test_arms(convention, field):
             state = dict(zip(("q", "qd", "qdd"), random_state(rng, 3, ROWS), strict=True))
             names = [argument.name for argument in function.arguments]
             given = {key: state[key if key in state else "qdd"] for key in names}
-            got = reference(arm, name, given, {field: values})
+            got = reference_call(arm, name, given, {field: values})
             for row in range(ROWS):
                 changed = arm.replace(**{field: values[row]})
                 want = several(getattr(changed, name)(*(value[row] for value in given.values())))
@@ -93,7 +93,7 @@ def test_platforms(field, axes):
             motion = dict(zip(("pose", "twist", "acceleration"), random_motion(rng, (ROWS,)), strict=True))
             names = [argument.name for argument in function.arguments]
             given = {key: motion.get(key, 100 * motion["acceleration"]) for key in names}
-            got = reference(platform, name, given, {field: values})
+            got = reference_call(platform, name, given, {field: values})
             for row in range(ROWS):
                 changed = platform.replace(**{field: values[row]})
                 want = several(getattr(changed, name)(*(value[row] for value in given.values())))

@@ -12,7 +12,7 @@ from conftest import SOAK
 from support.c_compiler import STRICT, Library, compiled, needs_gcc, run, self_test
 from support.exported_functions import agrees, exported
 from support.robot_functions import tried
-from tauforge.evaluation.evaluator import reference
+from tauforge.evaluation.reference import reference_call
 
 LARGE = ("3-rps", "box", "motion-rig", "pedrammehr2012")  # like dasgupta1998: less is tried, a soak tries all
 COMPILED = ("inverse_dynamics", "forward_dynamics", "inverse_kinematics", "tracked_pose")  # also beside the kernels
@@ -37,7 +37,7 @@ def test_every_function_of_every_robot_in_double(name, tmp_path):
     assert not written & left_out
     written -= {"computed_torque"}
     library = Library(made, target)
-    agrees(robot, library, written, "float64", lambda key, given: reference(robot, key, given, {}))
+    agrees(robot, library, written, "float64", lambda key, given: reference_call(robot, key, given, {}))
     agrees(robot, library, written & {*COMPILED}, "float64", robot._evaluator)
 
 

@@ -24,11 +24,11 @@ def words(header: Path) -> str:
 def test_the_header_lists_the_entries_of_a_position(tmp_path):
     robot = tf.load("slider-crank")
     text = words(exported(robot, tmp_path / "c").header)
-    entries = "; ".join(f"{k} {c.name} [{c.unit}]" for k, c in enumerate(robot.position_entries))
+    entries = "; ".join(f"{k} {c.name} [{c.unit}]" for k, c in enumerate(robot.positions.entries))
     assert f"A position has 4 entries: {entries}. One position: " in text
     numbers = re.search(r"One position: (.*?)\. Coordinates", text)
     assert numbers is not None
-    assert np.array_equal([float(x) for x in numbers[1].split(", ")], robot.pictured_position)
+    assert np.array_equal([float(x) for x in numbers[1].split(", ")], robot.positions.default)
     assert "Coordinates, from which the other entries follow: 0 crankshaft [rad]. Velocities and " in text
     assert "x[4]: position, with all its entries qd[1]: velocity [rad/s]" in text
     assert "Left out: computed_torque: slider-crank has positions with more entries than coordinates, which" in text
@@ -72,12 +72,12 @@ def test_so_many_calls_close_the_loops_as_the_page_says(way, calls):
     rng = np.random.default_rng(0)
     for name in tf.catalogue():
         robot = tf.load(name)
-        if robot.position_entries == robot.coordinates:
+        if robot.positions.entries == robot.coordinates:
             continue
         change = rng.uniform(-way, way, (50, robot.n))
         size = robot._made.size
         change *= [1.0 if c.unit == "rad" else size for c in robot.coordinates]
-        q, x, gap = robot.coordinates_at(robot.home) + change, robot.home, np.array(np.inf)
+        q, x, gap = robot.positions.coordinates(robot.home) + change, robot.home, np.array(np.inf)
         for _ in range(calls):
-            x, gap = robot._evaluator("closing_steps", {"q": q, "near": np.broadcast_to(x, (50, robot.position_size))})
+            x, gap = robot._evaluator("closing_steps", {"q": q, "near": np.broadcast_to(x, (50, robot.positions.size))})
         assert gap.max() < CLOSED * size, name

@@ -255,7 +255,7 @@ def agree(a: tf.Mechanism, b: tf.Mechanism, *, from_home: bool = False) -> None:
 
     from_home: whether coordinates of b are 0 in the home position of a
     """
-    q = a.coordinates_at(a.home) + np.random.default_rng(1).uniform(-0.1, 0.1, (3, a.n))
+    q = a.positions.coordinates(a.home) + np.random.default_rng(1).uniform(-0.1, 0.1, (3, a.n))
     x = a.configuration(q)
     y = x - a.home if from_home else x
     y = np.stack([y[:, a.coordinate_names.index(name)] for name in b.coordinate_names], axis=-1)
@@ -276,7 +276,7 @@ def test_mjcf_holds_loops_and_springs(tmp_path: Path) -> None:
     assert again.gravity == mechanism.gravity
     assert again.max_forces.tolist() == mechanism.max_forces.tolist()
     assert mujoco.MjModel.from_xml_path(str(path)).neq == 1
-    q = mechanism.coordinates_at(mechanism.home)
+    q = mechanism.positions.coordinates(mechanism.home)
     state = mechanism.configuration(q + 0.05), [0.3, -0.2], [0.1, 0.4]
     assert error(again.inverse_dynamics(*state), mechanism.inverse_dynamics(*state)) < FORMULATIONS
 
@@ -328,8 +328,8 @@ def test_a_urdf_with_the_joints_that_were_cut_is_the_same_machine(tmp_path: Path
     assert isinstance(again, tf.Mechanism)
     assert [actuator.name for actuator in again.actuators] == drives == ["boom cylinder", "stick cylinder"]
     assert again.max_forces.tolist() == [8e4, 8e4]
-    home = mechanism.coordinates_at(mechanism.home)
-    assert again.coordinates_at(again.home).tolist() == [0.0, 0.0]
+    home = mechanism.positions.coordinates(mechanism.home)
+    assert again.positions.coordinates(again.home).tolist() == [0.0, 0.0]
     limits = [(c.lower, c.upper) for c in mechanism.coordinates]
     assert np.allclose([(c.lower, c.upper) for c in again.coordinates], np.array(limits) - home[:, None], atol=PLACED)
     for way in (0.0, 0.1):
@@ -385,7 +385,7 @@ def test_mjcf_keeps_the_order_of_actuators(tmp_path: Path) -> None:
     assert isinstance(again, tf.Mechanism)
     assert [actuator.name for actuator in again.actuators] == ["boom cylinder", "stick cylinder"]
     assert [c.name for c in again.coordinates] == ["boom cylinder", "stick cylinder"]
-    home, rates = mechanism.coordinates_at(mechanism.home), ([0.3, -0.2], [0.1, 0.4])
+    home, rates = mechanism.positions.coordinates(mechanism.home), ([0.3, -0.2], [0.1, 0.4])
     forces = [m.inverse_dynamics(m.configuration(home + 0.1), *rates) for m in (mechanism, again)]
     assert error(forces[1], forces[0]) < FORMULATIONS
 
@@ -425,8 +425,10 @@ def test_arms_are_written_too(name: str, suffix: str, tmp_path: Path) -> None:
         arm.save(path)
         again = tf.load(path)
     q, qd, qdd = arm.random_states(3)
-    assert error(again.inverse_dynamics(again.position_at(q), qd, qdd), arm.inverse_dynamics(q, qd, qdd)) < FORMULATIONS
-    T = again.forward_kinematics(again.position_at(q))  # type: ignore[attr-defined]
+    assert (
+        error(again.inverse_dynamics(again.positions.at(q), qd, qdd), arm.inverse_dynamics(q, qd, qdd)) < FORMULATIONS
+    )
+    T = again.forward_kinematics(again.positions.at(q))  # type: ignore[attr-defined]
     assert np.abs(T - arm.forward_kinematics(q)).max() < PLACED  # type: ignore[attr-defined]
 
 

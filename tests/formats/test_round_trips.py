@@ -52,7 +52,7 @@ def written_and_read(m: tf.Mechanism, suffix: str) -> tf.Mechanism:
 def assert_same_motion(rng: np.random.Generator, m: tf.Mechanism, again: tf.Mechanism) -> None:
     """Frames of bodies and generalised forces at random states; coordinates are found by their names."""
     names = m.structure.independent
-    everything = again.n == again.position_size  # then they stand in the file's order, and no other is taken
+    everything = again.n == again.positions.size  # then they stand in the file's order, and no other is taken
     again = again.replace(independent=again.structure.independent if everything else names, gravity=m.gravity)
     order = [names.index(name) for name in again.structure.independent]
     assert sorted(order) == list(range(m.n))
@@ -61,7 +61,7 @@ def assert_same_motion(rng: np.random.Generator, m: tf.Mechanism, again: tf.Mech
     for k, name in enumerate(again.coordinate_names):  # a hinge that closes a loop has others, and they follow
         if name in m.coordinate_names:
             near[:, k] = x[:, m.coordinate_names.index(name)]
-    y = again.configuration(m.coordinates_at(x)[:, order], near=near)
+    y = again.configuration(m.positions.coordinates(x)[:, order], near=near)
     qd, qdd = rng.uniform(-2, 2, (2, len(x), m.n))
     bodies = [body.name for body in m.bodies]
     for name in bodies:

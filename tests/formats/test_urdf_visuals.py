@@ -332,4 +332,4 @@ def test_robots_of_the_catalogue_have_no_visuals() -> None:
         warnings.simplefilter("error")
         for name in tf.catalogue():
             robot = tf.load(name)
-            assert robot.drawing(robot.pictured_position).solids == ()
+            assert robot.drawing(robot.positions.default).solids == ()

@@ -11,8 +11,8 @@ import tauforge as tf
 from support.kernel_checks import agree, reference, several, traced_kernel
 from support.tolerances import FORMULATIONS, SINGLE
 from tauforge.kernels.backends import NoKernelError
-from tauforge.kernels.cpu.backend import BACKEND
 from tauforge.kernels.cpu.host import VECTOR_BITS, host
+from tauforge.kernels.cpu.kernel import BACKEND
 from tauforge.tracing.graph import trace
 
 WITHOUT_ACTUATORS = ["bricard", "flyball-governor"]
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("kernels_on")
 def states(robot: tf.Mechanism, *batch: int) -> list[Any]:
     """Positions with loops closed, rates, and forces without numbers."""
     rng = np.random.default_rng(5)
-    near = robot.coordinates_at(robot.home) + 0.1 * rng.uniform(-1.0, 1.0, (*batch, robot.n))
+    near = robot.positions.coordinates(robot.home) + 0.1 * rng.uniform(-1.0, 1.0, (*batch, robot.n))
     return [robot.configuration(near), rng.normal(size=(*batch, robot.n)), np.zeros((*batch, 0))]
 
 

@@ -64,7 +64,7 @@ def gravity(arm):
 
 
 def forget_recent():
-    from tauforge.kernels.cpu.backend import BACKEND  # a test begins before the compiler is imported
+    from tauforge.kernels.cpu.kernel import BACKEND  # a test begins before the compiler is imported
 
     BACKEND._recent.clear()
 
@@ -135,7 +135,7 @@ class TestWhoKeepsTheCode:
 
     def test_the_last_ones_stay_for_a_while(self):
         """A loop that loads the same robot again and again finds its code."""
-        from tauforge.kernels.cpu.backend import RECENT
+        from tauforge.kernels.cpu.kernel import RECENT
 
         first = weakref.ref(tf.load("planar-2r").kernel("gravity_forces").loaded(64))
         assert tf.load("planar-2r").kernel("gravity_forces").loaded(64) is first()

@@ -69,7 +69,7 @@ def recorded(arm: tf.SerialArm) -> tf.Recording:
 
 def swing() -> tf.motion.Motion:
     """Its coordinates are the two cranks', its positions those of five joints."""
-    start = tf.load("five-bar").coordinates_at(tf.load("five-bar").home)
+    start = tf.load("five-bar").positions.coordinates(tf.load("five-bar").home)
     return tf.motion.JointMove(start, start + [0.3, -0.2], duration=0.4)
 
 
@@ -89,7 +89,7 @@ def test_frames_are_the_robots_drawing_and_forces_its_inverse_dynamics(name: str
     assert (data["start"], data["duration"], data["thinned"]) == (0.0, motion.duration, False)
     for k in (0, 7, data["count"] - 1):
         sample = motion.sample(k / 20)
-        position = robot.position_at(np.stack([motion.sample(0.0).position, sample.position]))
+        position = robot.positions.at(np.stack([motion.sample(0.0).position, sample.position]))
         both = robot.drawing(position)  # outlines begin as in the first
         wanted = {
             "points": [point.place[1] for point in both.points],
@@ -144,7 +144,7 @@ def test_a_recording_shows_its_own_forces_and_its_target(name: str, tmp_path: Pa
     data, arrays = shown(tf.animate(arm, run, tmp_path / "page.html", frames_per_second=100))
     assert data["count"] == len(run.time)
     np.testing.assert_allclose(arrays["force"], run.force, rtol=SINGLE, atol=1e-5)
-    for name, positions in (("segments", run.position), ("target", arm.position_at(run.target_position))):
+    for name, positions in (("segments", run.position), ("target", arm.positions.at(run.target_position))):
         ends = [[s.start, s.end] for s in arm.drawing(positions[12]).segments]
         np.testing.assert_allclose(arrays[name][12], np.ravel(ends), atol=SINGLE)
     untold = replace(run, target_position=np.full_like(run.target_position, np.nan))

@@ -24,7 +24,7 @@ def test_every_robot_of_the_catalogue(name):
     """Each segment is a line from its start to its end, and everything lies inside the axes, which have one scale."""
     robot = tf.load(name)
     figure = tf.plot(robot)
-    drawing = robot.drawing(robot.pictured_position)
+    drawing = robot.drawing(robot.positions.default)
     for segment, line in zip(drawing.segments, lines_of(figure), strict=True):
         assert np.abs(line - np.stack([segment.start, segment.end])).max() < ROUNDING
     (axes,) = figure.axes
@@ -38,10 +38,10 @@ def test_every_robot_of_the_catalogue(name):
 def test_pictured_positions_keep_the_limits():
     for name in tf.catalogue():
         robot = tf.load(name)
-        position = robot.pictured_position
+        position = robot.positions.default
         low, high = np.transpose([c.usual_range for c in robot.coordinates])
-        assert position.shape == (robot.position_size,)
-        position = robot.coordinates_at(position)
+        assert position.shape == (robot.positions.size,)
+        position = robot.positions.coordinates(position)
         if robot.positions_are_poses:
             assert robot.stroke is None or robot.within_limits(position).hold
         else:
@@ -51,7 +51,7 @@ def test_pictured_positions_keep_the_limits():
 
 def test_forces_are_arrows_along_the_axes_of_the_actuators():
     platform = tf.load("dasgupta1998")
-    pose = platform.pictured_position
+    pose = platform.positions.default
     force = np.array([100.0, -50.0, 0.0, 25.0, 10.0, 5.0])
     figure = tf.plot(platform, pose, forces=force)
     drawing = platform.drawing(pose)
@@ -67,7 +67,7 @@ def test_forces_are_arrows_along_the_axes_of_the_actuators():
 
 def test_torques_go_round_the_axes_of_the_joints():
     arm = tf.load("puma560")
-    q = arm.pictured_position
+    q = arm.positions.default
     torque = np.array([10.0, -20.0, 5.0, 1.0, 2.0, 3.0])
     figure = tf.plot(arm, q, forces=torque)
     drawing = arm.drawing(q)
@@ -109,7 +109,7 @@ def test_what_does_not_fit_is_said(given, options, match):
 
 def test_independent_coordinates_of_a_mechanism_are_a_position():
     m = tf.load("five-bar")
-    q = m.coordinates_at(m.home) + 0.1
+    q = m.positions.coordinates(m.home) + 0.1
     by_coordinates, by_position = (lines_of(tf.plot(m, x)) for x in (q, m.configuration(q)))
     for one, other in zip(by_coordinates, by_position, strict=True):
         np.testing.assert_array_equal(one, other)

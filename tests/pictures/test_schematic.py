@@ -35,7 +35,7 @@ def arrows_of(figure: Any) -> list[np.ndarray]:
 @pytest.mark.parametrize("name", tf.catalogue())
 def test_every_axis_is_an_arrow_with_its_name(name: str) -> None:
     robot = tf.load(name)
-    drawing = robot.drawing(robot.pictured_position)
+    drawing = robot.drawing(robot.positions.default)
     figure = tf.plot(robot, schematic=True)
     low, high = drawing.extent
     size = (high - low).max()
@@ -83,7 +83,7 @@ def test_legs_of_a_platform_are_numbered_at_both_ends() -> None:
     platform = tf.load("dasgupta1998")
     figure = tf.plot(platform, schematic=True)
     words = words_of(figure)
-    drawing = platform.drawing(platform.pictured_position)
+    drawing = platform.drawing(platform.positions.default)
     for i in range(6):
         leg = next(segment for segment in drawing.segments if segment.name == f"leg {i + 1}")
         np.testing.assert_allclose(words[f"b_{{{i + 1}}}"], VIEW(leg.start), atol=ROUNDING)

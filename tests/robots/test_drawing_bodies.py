@@ -126,18 +126,18 @@ def test_the_reaction_between_the_parts_of_a_leg_is_about_its_own_place() -> Non
 
 def test_legs_have_two_parts_and_links_have_one() -> None:
     rig = tf.load("motion-rig")
-    legs = [s for s in rig.drawing(rig.pictured_position).segments if s.part == "leg"]
+    legs = [s for s in rig.drawing(rig.positions.default).segments if s.part == "leg"]
     assert [leg.sleeve for leg in legs] == pytest.approx([0.6 * low for low, _ in rig.stroke])
     arm = tf.load("puma560")
-    assert {segment.sleeve for segment in arm.drawing(arm.pictured_position).segments} == {None}
+    assert {segment.sleeve for segment in arm.drawing(arm.positions.default).segments} == {None}
     assert all(s.sleeve for s in tf.load("dietmaier").drawing([0, 0, 1, 0, 0, 0]).segments if s.part == "leg")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_dragging_brings_the_moved_body_to_a_pose(name: str) -> None:
     robot = tf.load(name)
-    start = np.array(robot.pictured_position)
-    target = robot.position_at(robot.coordinates_at(start) + 0.02 * np.cos(np.arange(robot.n)), start)
+    start = np.array(robot.positions.default)
+    target = robot.positions.at(robot.positions.coordinates(start) + 0.02 * np.cos(np.arange(robot.n)), start)
     wanted = _moved(robot, target)
     found = robot.position_towards(wanted, start)
     np.testing.assert_allclose(_moved(robot, found), wanted, atol=1e-6)
@@ -156,7 +156,7 @@ def test_angles_go_on_where_they_were() -> None:
 
 def test_a_platform_goes_as_far_as_its_limits_allow() -> None:
     rig = tf.load("motion-rig")
-    start = np.array(rig.pictured_position)
+    start = np.array(rig.positions.default)
     found = rig.position_towards(_moved(rig, start + [0, 0, 5.0, 0, 0, 0]), start)
     assert rig.within_limits(found)
     assert 0.05 < found[2] - start[2] < 1.0

@@ -102,7 +102,7 @@ def test_every_inner_function_of_an_arm(way, name):
     rng, function = np.random.default_rng(6), function_table(3)[name]
     arguments = [rng.uniform(0.5, 1.0, (ROWS, *argument.core)) for argument in function.arguments]
     names = [argument.name for argument in function.arguments]
-    spoils_its_row(lambda *given: arm._evaluate(name, dict(zip(names, given, strict=True))), arguments)
+    spoils_its_row(lambda *given: arm._answer(name, dict(zip(names, given, strict=True))), arguments)
 
 
 @pytest.mark.parametrize("name", ARM_FUNCTIONS)
@@ -117,7 +117,7 @@ def test_every_function_of_a_platform(way, name):
     arguments = platform_arguments(name, platform)
     if way == "reference":
         names = [argument.name for argument in FUNCTIONS[name].arguments]
-        call = lambda *given: platform._evaluate(name, dict(zip(names, given, strict=True)))  # noqa: E731
+        call = lambda *given: platform._answer(name, dict(zip(names, given, strict=True)))  # noqa: E731
     else:
         call = platform.kernel(name)
     spoils_its_row(call, arguments)

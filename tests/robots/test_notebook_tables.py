@@ -62,7 +62,7 @@ def test_sizing_reports():
     """A table of the legs, and one of the limits, of which one is broken."""
     rig = tf.load("motion-rig")
     time = np.linspace(0.0, 1.0, 21)
-    poses = np.tile(rig.pictured_position, (21, 1))
+    poses = np.tile(rig.positions.default, (21, 1))
     poses[:, 0] += 0.5 * time
     still = np.zeros((21, 6))
     found = tf.analysis.size_actuators(rig, time, poses, still, still)

@@ -56,7 +56,7 @@ def test_each_quantity_is_that_of_the_method(way, k):
 @pytest.mark.parametrize("k", range(3))
 def test_stiffness_is_the_smallest_eigenvalue(way, k, length):
     robot, known = robots()[k]
-    position = np.vstack([positions(robot, known), robot.pictured_position, np.full(robot.n, np.nan)])
+    position = np.vstack([positions(robot, known), robot.positions.default, np.full(robot.n, np.nan)])
     found = at_positions(robot, ["stiffness", "condition"], position, characteristic_length=length)
     assert np.isnan(found["stiffness"][-1])
     maps_forces = robot.matrix_maps_forces

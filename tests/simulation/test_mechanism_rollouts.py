@@ -220,7 +220,7 @@ def test_gradients_where_other_coordinates_would_be_better() -> None:
     spread = robot._evaluator("spread", {"x": x})[0]
     row = int(np.argmax((spread > 2 * state_space.SPREAD) & (spread < 10 * state_space.SPREAD)))
     assert spread[row] > 2 * state_space.SPREAD
-    near = robot.coordinates_at(x[row : row + 1])
+    near = robot.positions.coordinates(x[row : row + 1])
     given = {"q": near, "qd": np.array([[0.01]]), "forces": rng.normal(size=(1, 2, 1))}
     runs, pull_back = tf.differentiable_rollout(
         robot, initial=(given["q"], given["qd"]), forces=given["forces"], control_period=2e-3, step=1e-3

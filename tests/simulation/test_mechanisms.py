@@ -75,7 +75,7 @@ def test_loops_stay_closed_at_every_recorded_step(name: str, method: str) -> Non
 
 def test_the_delta_and_the_six_rus_follow_by_computed_torque() -> None:
     machine = delta()
-    start = machine.coordinates_at(machine.home)
+    start = machine.positions.coordinates(machine.home)
     move: tf.motion.Motion = tf.motion.JointMove(start, start + [0.2, -0.1, 0.15], duration=0.2)
     run = tf.simulate(machine, tf.control.ComputedTorque(machine, 900.0, 60.0), move, control_period=1e-3)
     assert np.abs(run.error).max() < 2e-3
@@ -84,7 +84,7 @@ def test_the_delta_and_the_six_rus_follow_by_computed_torque() -> None:
     assert np.abs(turn - np.eye(3)).max() < INTEGRATED  # the platform does not turn
 
     hexapod = six_rus("platform")
-    pose = hexapod.coordinates_at(hexapod.home)
+    pose = hexapod.positions.coordinates(hexapod.home)
     move = tf.motion.PoseMotion(tf.motion.JointMove(pose, pose + [0.03, -0.02, 0.03, 0.1, -0.1, 0.2], duration=0.2))
     run = tf.simulate(hexapod, tf.control.ComputedTorque(hexapod, 900.0, 60.0), move, control_period=1e-3)
     assert np.abs(run.error).max() < 2e-3
@@ -106,7 +106,7 @@ def test_the_tool_of_a_delta_follows_a_line_in_space() -> None:
 
 def test_a_thousand_deltas_with_other_masses_are_each_a_simulation() -> None:
     machine = delta()
-    start = machine.coordinates_at(machine.home)
+    start = machine.positions.coordinates(machine.home)
     law = tf.control.ComputedTorque(machine, 900.0, 60.0)
     move = tf.motion.JointMove(start, start + [0.2, -0.1, 0.15], duration=0.05)
     masses = machine.own_values(["mass"])["mass"] * np.linspace(0.9, 1.1, 1000)[:, None]
@@ -184,7 +184,7 @@ def test_columns_of_a_recording_may_stand_in_any_order(tmp_path: Path) -> None:
 def test_recordings_of_any_mechanism_are_read_whole(name: str, tmp_path: Path) -> None:
     """Without actuators, with balls, with joints that follow others, with sliders."""
     robot = tf.load(name)
-    run = tf.simulate(robot, initial=(robot.pictured_position, np.zeros(robot.n)), duration=1e-4, step=1e-5)
+    run = tf.simulate(robot, initial=(robot.positions.default, np.zeros(robot.n)), duration=1e-4, step=1e-5)
     run.save(tmp_path / "run.csv")
     table = tf.Recording.load(tmp_path / "run.csv")
     for array in ("position", "velocity", "acceleration", "force"):
@@ -194,7 +194,7 @@ def test_recordings_of_any_mechanism_are_read_whole(name: str, tmp_path: Path) -
 
 def test_a_run_in_another_assembly_is_read_as_it_was(tmp_path: Path) -> None:
     robot = tf.load("four-bar")
-    q = robot.coordinates_at(robot.home)
+    q = robot.positions.coordinates(robot.home)
     start = robot.configuration(q, near=robot.home + [0.0, -1.7, 2.3, -2.3])
     assert np.abs(np.sin((start - robot.home) / 2)).max() > 0.5  # not the way it is assembled at home
     law, move = tf.control.ComputedTorque(robot, 400.0, 40.0), tf.motion.JointMove(q, q + 0.3, duration=0.2)
@@ -291,11 +291,11 @@ def test_linearisation_is_the_slope_of_the_motion() -> None:
 def assert_slopes(robot: tf.Mechanism, x: Any, qd: Any) -> None:
     force = robot.holding_forces(x)
     found = tf.linearise(robot, x, qd, force)
-    q, h = robot.coordinates_at(x), 1e-5
+    q, h = robot.positions.coordinates(x), 1e-5
 
     def motion(q: Any, qd: Any, force: Any) -> Any:
         there = robot.configuration(q, near=x)
-        return np.concatenate([robot.coordinate_rates(there, qd)[0], robot.forward_dynamics(there, qd, force)])
+        return np.concatenate([robot.positions.rates(there, qd)[0], robot.forward_dynamics(there, qd, force)])
 
     given = [q, qd, force]
     slopes = []
@@ -340,7 +340,7 @@ def test_sensors_measure_coordinates_and_the_law_sees_closed_loops() -> None:
         sensors=tf.Sensors(bits=12),
     )
     step = 2 * np.pi / 2**12
-    measured = robot.coordinates_at(np.array(seen)) / step
+    measured = robot.positions.coordinates(np.array(seen)) / step
     assert np.abs(measured - np.round(measured)).max() < INTEGRATED
     assert worst_gap(robot, np.array(seen)) < CLOSED
 
@@ -357,7 +357,7 @@ def test_angles_that_are_partly_independent(independent: tuple[str, ...]) -> Non
     by_legs = tf.load("3-rps")
     assert isinstance(by_legs, tf.Mechanism)
     robot = by_legs.replace(independent=independent)
-    start = robot.coordinates_at(robot.home)
+    start = robot.positions.coordinates(robot.home)
     tilt = np.array([0.25 if c.turns else 0.02 for c in robot.coordinates])
     x, force = robot.configuration(start + tilt), by_legs.holding_forces(by_legs.home)
     velocity = np.array([0.3, -0.2, 0.4])
@@ -370,13 +370,13 @@ def test_angles_that_are_partly_independent(independent: tuple[str, ...]) -> Non
     )
     assert error_beside(one.position, other.position, other.position) < INTEGRATED
     # the coordinates' own rates, against differences of fourth order
-    first, second = robot.coordinate_rates(one.position, one.velocity, one.acceleration)
+    first, second = robot.positions.rates(one.position, one.velocity, one.acceleration)
     h = one.time[1]
-    for values, slopes in ((robot.coordinates_at(one.position), first), (first, second)):
+    for values, slopes in ((robot.positions.coordinates(one.position), first), (first, second)):
         differences = (values[:-4] - 8 * values[1:-3] + 8 * values[3:-1] - values[4:]) / (12 * h)
         assert error_beside(slopes[2:-2], differences, slopes) < 1e-9
     assert np.abs(first - one.velocity).max() > 1e-2  # angular velocities are not the rates of angles
-    undone = robot.from_coordinate_rates(one.position, first, second)
+    undone = robot.positions.from_rates(one.position, first, second)
     assert error_beside(undone[0], one.velocity, one.velocity) < FORMULATIONS
     assert error_beside(undone[1], one.acceleration, one.acceleration) < FORMULATIONS
 
@@ -385,7 +385,7 @@ def test_angles_that_are_partly_independent(independent: tuple[str, ...]) -> Non
 def test_laws_follow_partly_independent_angles(independent: tuple[str, ...]) -> None:
     """Computed torque knows the equations: what is left is that its forces are held, and shrinks with the period."""
     robot = tf.load("3-rps").replace(independent=independent)
-    start = robot.coordinates_at(robot.home)
+    start = robot.positions.coordinates(robot.home)
     tilt = np.array([0.25 if c.turns else 0.02 for c in robot.coordinates])
     move = tf.motion.JointMove(start, start + tilt, duration=0.3)
     law = tf.control.ComputedTorque(robot, 900.0, 60.0)
@@ -402,7 +402,7 @@ def test_laws_follow_partly_independent_angles(independent: tuple[str, ...]) -> 
 
 def test_linearisation_by_partly_independent_angles() -> None:
     robot = tf.load("3-rps").replace(independent=PARTS_OF_POSES[0])
-    x = robot.configuration(robot.coordinates_at(robot.home) + [0.02, 0.25, -0.2])
+    x = robot.configuration(robot.positions.coordinates(robot.home) + [0.02, 0.25, -0.2])
     assert_slopes(robot, x, np.array([0.3, -0.2, 0.4]))
 
 

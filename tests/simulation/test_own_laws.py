@@ -283,10 +283,10 @@ def test_dynamics_put_over_one_arm():
         rollout(law, arm, varying={"mass": np.ones((3, 2))})
 
 
-@pytest.mark.parametrize("kind", ["builtin_function_or_method", "Dispatcher"])
+@pytest.mark.parametrize("kind", ["builtin_function_or_method", "Shortcut"])
 def test_dynamics_of_another_arm_put_over_one(monkeypatch, kind):
     """They are shortcuts of ours, but not this arm's."""
-    if kind == "Dispatcher":
+    if kind == "Shortcut":
         monkeypatch.setattr(direct_call, "supported", lambda: False)
     law, arm, heavy = ComputedTorque(ARM), ARM.replace(), ARM.replace(mass=[9.0, 9.0])
     heavy.forward_dynamics(*np.zeros((3, 2)))

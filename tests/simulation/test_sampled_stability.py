@@ -106,8 +106,8 @@ def test_legs_of_a_platform(kind, beyond):
 @KINDS
 def test_motors_of_a_mechanism(kind, beyond):
     robot = tf.load("five-bar").replace(gravity=(0, 0, 0))
-    rest = robot.coordinates_at(robot.home)
-    kp, kv, period = at_the_boundary(kind, robot.mass_matrix(robot.position_at(rest)), np.eye(2))
+    rest = robot.positions.coordinates(robot.home)
+    kp, kv, period = at_the_boundary(kind, robot.mass_matrix(robot.positions.at(rest)), np.eye(2))
     stay = JointMove(rest, rest, 1.0)
     found, warned = told(lambda: tf.simulate(robot, PD(robot, kp, kv), stay, **options(rest, beyond * period)))
     assert grows(found.error) == (beyond > 1)

@@ -263,7 +263,7 @@ def test_events_that_are_apart_or_of_other_kinds_are_not_counted_together():
 def test_a_move_in_degrees_is_told_of_radians(name):
     """It ends in different ways; a shorter step does not help against any of them."""
     robot = tf.load(name)
-    move = tf.motion.JointMove(robot.coordinates_at(robot.pictured_position), [90.0, 45.0], 1.0)
+    move = tf.motion.JointMove(robot.positions.coordinates(robot.positions.default), [90.0, 45.0], 1.0)
     with pytest.raises(tf.DivergenceError) as caught:
         tf.simulate(robot, tf.control.ComputedTorque(robot), move, control_period=0.01)
     first = robot.coordinates[0].name

@@ -37,7 +37,7 @@ def arm_of(kinds, seed=1, convention="modified"):
 
 def forget_kernels():
     """The next kernel comes from the disk or is compiled, though an equal robot lives."""
-    from tauforge.kernels.cpu.backend import BACKEND  # most of the tests that import this module need no compiler
+    from tauforge.kernels.cpu.kernel import BACKEND  # most of the tests that import this module need no compiler
 
     BACKEND._shared.clear()
     BACKEND._recent.clear()

@@ -136,7 +136,7 @@ def closed_positions(
 ) -> Array:
     """(k, N) positions near home whose loops close; at least one, for home is among them."""
     start = m.home if near is None else near
-    q = m.coordinates_at(start) + rng.uniform(-spread, spread, (count, m.n))
+    q = m.positions.coordinates(start) + rng.uniform(-spread, spread, (count, m.n))
     x = m.configuration(q, near=start, on_failure="nan")
     return np.concatenate([x[np.isfinite(x).all(axis=-1)], start[None]])
 

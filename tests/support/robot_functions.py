@@ -17,7 +17,6 @@ from support.tolerances import FORMULATIONS, error_beside, solve_tolerance
 
 SEED = 20
 MECHANISMS = ("3-rps", "five-bar", "flyball-governor", "gripper", "slider-crank")
-BY_TABLE = ("coordinate_rates",)  # the method of this name is the contract's: rates of independent coordinates
 OPEN = 0.01  # rad or m by which loops are opened to have a gap
 
 
@@ -78,7 +77,7 @@ def state_of(robot, name, rows=None):
     function = robot.functions[name]
     found = arguments_of(robot, name, rows or 1)
     given = [np.ascontiguousarray(values if rows else values[0]) for values in found.values()]
-    results = robot._evaluate(name, dict(zip((a.name for a in function.arguments), given, strict=True)))
+    results = robot._answer(name, dict(zip((a.name for a in function.arguments), given, strict=True)))
     position, allowed = robot.random_states(rows or 1, SEED)[0], FORMULATIONS
     for matrix in ("mass_matrix", "force_matrix"):
         if matrix in robot.functions and usable(robot, matrix):
@@ -88,10 +87,10 @@ def state_of(robot, name, rows=None):
 
 def called(robot, name, arrays):
     """All results of a function, by its method, or by the table where there is none."""
-    if hasattr(robot, name) and name not in BY_TABLE:
+    if hasattr(robot, name):
         out = getattr(robot, name)(*arrays)
     else:
-        out = robot._evaluate(name, dict(zip((a.name for a in robot.functions[name].arguments), arrays, strict=True)))
+        out = robot._answer(name, dict(zip((a.name for a in robot.functions[name].arguments), arrays, strict=True)))
     return out if isinstance(out, tuple) else (out,)
 
 

@@ -12,7 +12,7 @@ DURATION = 0.3  # s
 
 
 def home(robot):
-    return np.array(robot.coordinates_at(robot.pictured_position))
+    return np.array(robot.positions.coordinates(robot.positions.default))
 
 
 def move_end(robot):

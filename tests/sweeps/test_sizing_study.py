@@ -51,7 +51,7 @@ def test_other_speeds_are_inverse_dynamics(name, speed):
     motion = move_of(robot)
     times = np.linspace(0, motion.duration, SAMPLES)
     q, qd, qdd = motion.sample(times)
-    q = robot.position_at(q)
+    q = robot.positions.at(q)
     forces = robot.inverse_dynamics(q, speed * qd, speed**2 * qdd, payload=tf.Payload(mass))
     rates = robot.sensors.motion(q, speed * qd)[1]
     mean = np.trapezoid(forces**2, times, axis=0) / times[-1]
@@ -104,7 +104,7 @@ def test_which_limit_is_broken():
     assert codes(rig, [1.0], end="0,0,-1,0,0,0") == [SINGULAR]
     panda = tf.load("panda")
     assert np.isfinite([c.max_speed for c in panda.coordinates]).any()
-    end = ",".join(str(x) for x in np.array(panda.pictured_position) + 0.2)
+    end = ",".join(str(x) for x in np.array(panda.positions.default) + 0.2)
     assert codes(panda, [1.0, 50.0], end=end) == [HOLDS, SPEED]
 
 

@@ -195,7 +195,7 @@ def test_the_same_study_from_kernels(tmp_path, as_installed):
     axes = [sweeps.Axis.from_text(text) for text in ("x=-0.1:0.1:5", "z=0.95:1.05:7", "theta_y=-5deg:5deg:3")]
     sweeps.run(sweeps.ready_study("holding-forces", robot, axes), tmp_path / "s.zarr")
     found = sweeps.open_dataset(tmp_path / "s.zarr").largest_force.load()
-    positions = np.tile(robot.pictured_position, (5, 7, 3, 1))
+    positions = np.tile(robot.positions.default, (5, 7, 3, 1))
     for k, axis in zip((0, 2, 4), np.meshgrid(*(axis.values for axis in axes), indexing="ij"), strict=True):
         positions[..., k] = axis
     wanted = np.abs(robot.holding_forces(positions)).max(axis=-1)

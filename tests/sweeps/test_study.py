@@ -177,10 +177,10 @@ def test_holding_forces_are_those_of_the_robot(name):
     asked = ready_study(
         "holding-forces",
         robot,
-        [Axis(first, [0.1, 0.2]), Axis(second, robot.pictured_position[2] + np.array([0.0, 0.1]))],
+        [Axis(first, [0.1, 0.2]), Axis(second, robot.positions.default[2] + np.array([0.0, 0.1]))],
         at={robot.coordinates[0].name: 0.05},
     )
-    position = np.array(robot.pictured_position)
+    position = np.array(robot.positions.default)
     position[:2] = 0.05, 0.2
     position[2] += 0.1
     given = {first: np.array([0.2]), second: position[2:3]}

@@ -35,7 +35,7 @@ def simulated(robot, plant, frequency=10.0):
     found = tf.simulate(
         robot, law, move_of(robot), plant=plant, step=STEP, control_period=PERIOD, record_every=round(PERIOD / STEP)
     )
-    error = robot.position_error(found.target_position, found.position)
+    error = robot.positions.error(found.target_position, found.position)
     mean = np.trapezoid(error**2, found.time, axis=0) / found.time[-1]
     return np.abs(error).max(axis=0), np.sqrt(mean), np.abs(found.force).max(axis=0)
 

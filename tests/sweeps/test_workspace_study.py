@@ -67,7 +67,7 @@ def test_an_arm_with_a_payload_as_an_axis():
     study = ready_study("workspace", arm, axes, at={"q3": 0.3}, options={"quantities": "limit,force"})
     block = {"payload": np.array([0.0, 5.0]), "q2": np.array([0.5, 0.5])}
     found = study.compute(block)
-    q = np.array(arm.pictured_position)
+    q = np.array(arm.positions.default)
     q[1], q[2] = 0.5, 0.3
     for k, mass in enumerate((0.0, 5.0)):
         expected = np.abs(arm.gravity_forces(q, payload=tf.Payload(mass))).max()

@@ -93,7 +93,7 @@ def test_quaternions_are_those_of_rotations() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_bars_are_the_segments(name: str) -> None:
     robot = tf.load(name)
-    drawing = robot.drawing(robot.pictured_position)
+    drawing = robot.drawing(robot.positions.default)
     bars = figure.bars(drawing, 1.0)
     assert len(bars.names) == len(bars.placed.places) == len(bars.rgb)
     assert np.isfinite(np.concatenate(bars.placed, axis=1)).all()
@@ -121,7 +121,7 @@ def test_a_leg_shorter_than_its_sleeve_has_no_rod() -> None:
 
 def test_arrows_point_where_forces_push() -> None:
     rig = tf.load("motion-rig")
-    drawing = rig.drawing(rig.pictured_position)
+    drawing = rig.drawing(rig.positions.default)
     rgb = colours.rgb_rows([colours.LOW] * 6)
     arrows = figure.force_arrows(drawing, np.array([1, -1, 0.5, 0, np.nan, 0]), rgb, 1.0)
     ways = arrows.lines[:, 1] - arrows.lines[:, 0]

@@ -14,6 +14,7 @@ import pytest
 import tauforge as tf
 from support.browser import chromium
 from support.viewer_page import becomes, dragged, in_sight, opened, pixel, slider, wait_for
+from tauforge.robots.mechanism.coordinates import MechanismPositions
 from tauforge.viewer.evaluation import Evaluation, not_unique
 from tauforge.viewer.gizmo import SCALE
 from tauforge.viewer.scene import Shown
@@ -80,13 +81,13 @@ def test_every_mechanism_is_shown_and_moved(name: str) -> None:
         session = viewer.session
         session.show(Shown(*[True] * len(Shown())))
         assert [len(group) for group in session.panel.sliders.values()] == [m.n] * 3
-        start = m.coordinates_at(session.state.position)
+        start = m.positions.coordinates(session.state.position)
         session.change("position", m.n - 1, float(start[-1]) - 0.02)
         session.change("velocity", 0, 0.1)
         text = settled(session)
         assert "Traceback" not in text
         state = session.state
-        np.testing.assert_allclose(m.coordinates_at(state.position), [*start[:-1], start[-1] - 0.02], atol=1e-12)
+        np.testing.assert_allclose(m.positions.coordinates(state.position), [*start[:-1], start[-1] - 0.02], atol=1e-12)
         assert m.loop_gap(state.position) < 1e-12
         if len(m.actuators):
             forces = m.inverse_dynamics(state.position, state.velocity, state.acceleration)
@@ -125,14 +126,14 @@ def test_coordinates_without_a_position_leave_the_robot_where_it_was() -> None:
         session.change("position", 1, 0.0)
         text = settled(session)
         assert STAYS in text
-        np.testing.assert_allclose(session.robot.coordinates_at(session.state.position), [2.7, 0.5])
+        np.testing.assert_allclose(session.robot.positions.coordinates(session.state.position), [2.7, 0.5])
         before = session.state.position
         session.load(payload=1.0)  # it is asked again, and says so again
         assert STAYS in settled(session)
         np.testing.assert_array_equal(session.state.position, before)
         session.change("position", 0, 2.4)  # the other slider still is where the hand put it
         assert "stays where it was" not in settled(session)
-        np.testing.assert_allclose(session.robot.coordinates_at(session.state.position), [2.4, 0.0])
+        np.testing.assert_allclose(session.robot.positions.coordinates(session.state.position), [2.4, 0.0])
         session.change("position", 0, 2.7)
         assert STAYS in settled(session)
         session.rest(home=True)
@@ -145,9 +146,9 @@ def test_home_wins_over_a_slider_that_is_still_followed(monkeypatch: pytest.Monk
     """Closing loops may take a while. What the hand did before Home is late then, what it does after is not."""
     m = free_five_bar()
     begun, go_on = threading.Event(), threading.Event()
-    closed = tf.Mechanism.position_at
+    closed = MechanismPositions.at
 
-    def slowly(self: tf.Mechanism, coordinates: Any, *args: Any, **options: Any) -> Any:
+    def slowly(self: MechanismPositions, coordinates: Any, *args: Any, **options: Any) -> Any:
         if coordinates.shape == (2,) and coordinates[0] == 2.4:
             begun.set()
             assert go_on.wait(WAITS)
@@ -156,7 +157,7 @@ def test_home_wins_over_a_slider_that_is_still_followed(monkeypatch: pytest.Monk
     with tf.view(m, port=0) as viewer:
         session = viewer.session
         settled(session)
-        monkeypatch.setattr(tf.Mechanism, "position_at", slowly)
+        monkeypatch.setattr(MechanismPositions, "at", slowly)
         session.change("position", 0, 2.4)
         assert begun.wait(WAITS)
         session.rest(home=True)
@@ -164,7 +165,7 @@ def test_home_wins_over_a_slider_that_is_still_followed(monkeypatch: pytest.Monk
             session.change("position", 1, 0.8)
         go_on.set()
         settled(session)
-        found = m.coordinates_at(session.state.position)
+        found = m.positions.coordinates(session.state.position)
         np.testing.assert_allclose(found, [2.2, 0.8] if asked_again else [2.2, 0.9], atol=1e-12)
 
 
@@ -257,9 +258,11 @@ def test_a_slider_changes_the_force_to_the_librarys(browser: Any, name: str, lab
         thumb.focus()
         for _ in range(10):
             thumb.press("ArrowRight")
-        start, step = m.coordinates_at(m.home), session.panel.ranges["position"][k].step
-        assert becomes(lambda: m.coordinates_at(session.state.position)[k] > start[k] + 9.5 * step)  # the last has come
-        coordinates = m.coordinates_at(session.state.position)
+        start, step = m.positions.coordinates(m.home), session.panel.ranges["position"][k].step
+        assert becomes(
+            lambda: m.positions.coordinates(session.state.position)[k] > start[k] + 9.5 * step
+        )  # the last has come
+        coordinates = m.positions.coordinates(session.state.position)
         np.testing.assert_allclose(np.delete(coordinates, k), np.delete(start, k), atol=1e-12)
         force = m.inverse_dynamics(m.configuration(coordinates), np.zeros(m.n), np.zeros(m.n))
         for i, value in enumerate(force):
@@ -286,7 +289,7 @@ def test_a_slider_beyond_the_loops_says_so(browser: Any) -> None:
         other.focus()
         other.press("Home")
         page.wait_for_selector("[data-unreached]", state="detached", timeout=60_000)
-        assert m.coordinates_at(session.state.position) == pytest.approx([np.pi, -np.pi], abs=1e-3)
+        assert m.positions.coordinates(session.state.position) == pytest.approx([np.pi, -np.pi], abs=1e-3)
         assert wrong == []
         page.close()
 
@@ -300,7 +303,7 @@ def test_dragging_a_delta_moves_its_platform() -> None:
         settled(viewer.session)
         np.testing.assert_allclose(m.moved_body_frames(viewer.session.state.position), pose, atol=1e-8)
         sliders = [one.value for one in viewer.session.panel.sliders["position"]]
-        np.testing.assert_allclose(sliders, m.coordinates_at(viewer.session.state.position), atol=1e-3)
+        np.testing.assert_allclose(sliders, m.positions.coordinates(viewer.session.state.position), atol=1e-3)
 
 
 def test_a_mouse_drags_the_tip_of_a_five_bar(browser: Any) -> None:

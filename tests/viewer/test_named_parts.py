@@ -22,7 +22,7 @@ PAGE = b"<html><body><div></div></body></html>"
 @pytest.mark.parametrize("name", tf.catalogue())
 def test_whatever_can_be_clicked_has_a_place_for_its_label(name: str) -> None:
     robot = tf.load(name)
-    drawing = robot.drawing(robot.pictured_position)
+    drawing = robot.drawing(robot.positions.default)
     places = label_places(drawing)
     clicked = figure.bars(drawing, 1.0).names + figure.ellipsoids(drawing, 1.0).names
     for part in (figure.JOINT, "centre of mass"):
@@ -33,7 +33,7 @@ def test_whatever_can_be_clicked_has_a_place_for_its_label(name: str) -> None:
 
 def test_labels_are_where_the_parts_are() -> None:
     rig = tf.load("motion-rig")
-    drawing = rig.drawing(rig.pictured_position)
+    drawing = rig.drawing(rig.positions.default)
     places = label_places(drawing)
     leg = next(segment for segment in drawing.segments if segment.name == "leg 3")
     np.testing.assert_allclose(places["leg 3"], (leg.start + leg.end) / 2)
@@ -45,7 +45,7 @@ def test_labels_are_where_the_parts_are() -> None:
 
 def test_joints_at_one_place_share_a_label() -> None:
     arm = tf.load("puma560")
-    labels = joint_labels(arm.drawing(arm.pictured_position), 1.0)
+    labels = joint_labels(arm.drawing(arm.positions.default), 1.0)
     assert list(labels) == ["joint1, joint2", "joint3", "joint4", "joint5, joint6"]
     two = Drawing((Point("a", np.zeros(3)), Point("b", np.array([0.02, 0, 0])), Point("c", np.zeros(3), "centre")))
     assert list(joint_labels(two, 1.0)) == ["a", "b"]
@@ -55,7 +55,7 @@ def test_joints_at_one_place_share_a_label() -> None:
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 50.0])
 def test_the_page_has_the_parts_to_digits_of_the_robots_size(scale: float) -> None:
     rig = tf.load("motion-rig")
-    drawing = rig.drawing(rig.pictured_position)
+    drawing = rig.drawing(rig.positions.default)
     parts = [
         part._replace(name='<b>"&', start=scale * part.start, end=scale * part.end, radius=scale * part.radius)
         for part in named_parts(drawing, 1.0)

@@ -206,7 +206,7 @@ class TestRanges:
     def test_home_and_motions_are_within(self, name: str) -> None:
         robot = tf.load(name)
         states = robot.random_states(5)[0] + 0.5
-        visited, at_home = robot.coordinates_at(states), robot.coordinates_at(robot.pictured_position)
+        visited, at_home = robot.positions.coordinates(states), robot.positions.coordinates(robot.positions.default)
         for k, found in enumerate(panel.position_ranges(robot, [states])):
             assert found.lower - found.step <= visited[:, k].min()
             assert visited[:, k].max() <= found.upper + found.step

@@ -174,6 +174,6 @@ def test_no_reactions_are_left_from_before_a_singular_pose() -> None:
         settle(session)
         assert session.scene._reactions.visible
         session.scene.move(
-            platform.drawing(platform.pictured_position), np.zeros(6), np.zeros((6, 3)), None, reactions=()
+            platform.drawing(platform.positions.default), np.zeros(6), np.zeros((6, 3)), None, reactions=()
         )
         assert not session.scene._reactions.visible

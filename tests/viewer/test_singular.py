@@ -22,7 +22,7 @@ class Slider:
     may_not_close = False
 
     def __init__(self, closes_from: float) -> None:
-        self.closes_from = closes_from
+        self.closes_from, self.positions = closes_from, self
 
     def singularity(self, position: Any) -> None:
         return None
@@ -31,7 +31,7 @@ class Slider:
         assert np.isfinite(position).all()
         return 10.0 / np.maximum(np.abs(position[..., 0] - PEAK), 1e-9)
 
-    def position_at(self, coordinates: Any, near: Any = None, *, on_failure: str = "raise") -> Any:
+    def at(self, coordinates: Any, near: Any = None, *, on_failure: str = "raise") -> Any:
         assert on_failure == "nan"
         return np.where(coordinates >= self.closes_from, coordinates, np.nan)
 
@@ -58,7 +58,7 @@ def test_a_peak_beside_which_no_row_closes_is_not_told() -> None:
 def test_a_mechanism_is_marked_where_its_loops_are_nearly_singular() -> None:
     """A parallelogram comes within 1e-4 rad of its flat position. Its tool has one freedom, so its condition is 1."""
     m = four_bar(lengths=(0.2, 0.45, 0.2, 0.45))
-    (home,) = m.coordinates_at(m.home)
+    (home,) = m.positions.coordinates(m.home)
     flat = -np.pi / 3  # of the crank, which is at 60 degrees at home
     angles = np.concatenate([np.linspace(home, flat + 1e-4, 6), np.linspace(flat + 1e-4, home, 6)[1:]])
     position = m.configuration(angles[:, None])

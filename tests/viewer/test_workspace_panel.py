@@ -17,7 +17,7 @@ def test_a_platform_shows_where_its_ways_end():
     with tf.view(rig, port=0) as viewer:
         panel = viewer.session.workspace
         found = panel.show()
-        exact = tf.workspace.surface(rig, rig.pictured_position)
+        exact = tf.workspace.surface(rig, rig.positions.default)
         np.testing.assert_array_equal(found.points, exact.places.reshape(-1, 3))
         assert panel.cloud.points.shape == found.points.shape
         assert "leg 1 is too long" in panel.legend.content

@@ -68,7 +68,7 @@ def test_the_tool_is_where_the_circles_meet() -> None:
     low, high = seen.points.min(axis=0), seen.points.max(axis=0)
     coordinates = np.random.default_rng(2).uniform([1.8, 0.5], [2.6, 1.3], (400, 2))
     tip = upper_meeting(*coordinates.T)
-    frames = m.moved_body_frames(m.position_at(coordinates))
+    frames = m.moved_body_frames(m.positions.at(coordinates))
     np.testing.assert_allclose(frames[:, [0, 2], 3], tip, atol=PLACED)
     assert (tip > low[[0, 2]] - 0.01).all()
     assert (tip < high[[0, 2]] + 0.01).all()
@@ -142,7 +142,7 @@ def test_fewer_samples_lose_less_than_the_error_that_is_told() -> None:
 def test_samples_are_closed_as_from_home() -> None:
     """Those after the first 4096 start at the nearest of these. Some do not close."""
     m = tf.load("planar-3rrr")
-    start = dict(zip([c.name for c in m.coordinates], m.coordinates_at(m.home), strict=True))
+    start = dict(zip([c.name for c in m.coordinates], m.positions.coordinates(m.home), strict=True))
     wide = m.replace(
         joints=[
             dataclasses.replace(joint, limits=(start[joint.name] - 0.8, start[joint.name] + 0.8))
@@ -157,7 +157,7 @@ def test_samples_are_closed_as_from_home() -> None:
     assert 0.4 < closed.mean() < 0.8
     tip, from_home = (
         wide.moved_body_frames(positions)[:, :3, 3]
-        for positions in (later[closed], wide.position_at(wide.coordinates_at(later[closed]), wide.home))
+        for positions in (later[closed], wide.positions.at(wide.positions.coordinates(later[closed]), wide.home))
     )
     np.testing.assert_allclose(tip, from_home, atol=CLOSED)
     np.testing.assert_array_equal([*sampled_positions(wide, wide.home, 4096 + 1000)][1], later)
@@ -211,7 +211,7 @@ def test_the_tool_of_a_delta_goes_as_far_as_its_motors(free: tf.Mechanism) -> No
     found = reach(m, directions="tool")
     for sense, angle in ((1, -0.3), (-1, 0.9)):
         end = found.end("platform along z", sense)
-        height = m.moved_body_frames(m.position_at(np.full(3, angle)))[2, 3] - m.moved_body_frames(m.home)[2, 3]
+        height = m.moved_body_frames(m.positions.at(np.full(3, angle)))[2, 3] - m.moved_body_frames(m.home)[2, 3]
         assert sense * end.distance == pytest.approx(height, abs=1e-5)  # inverse kinematics is within 1e-6 of the size
         assert len(end.also) == 2
     assert found.end("platform about z").distance < 2e-6  # inverse kinematics is within 1e-6 rad
@@ -360,8 +360,8 @@ def test_a_sweep_tells_what_does_not_close(free: tf.Mechanism) -> None:
 
 def test_a_whole_position_is_explained_as_its_coordinates_are():
     m = tf.load("five-bar")
-    x = m.pictured_position
+    x = m.positions.default
     assert len(x) > m.n
-    whole, short = explain(m, x), explain(m, m.coordinates_at(x))
+    whole, short = explain(m, x), explain(m, m.positions.coordinates(x))
     assert whole.holds == short.holds
     assert str(whole) == str(short)

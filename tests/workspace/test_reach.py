@@ -117,7 +117,7 @@ def test_a_singular_pose_ends_a_way():
 
 def test_joints_of_an_arm_end_at_their_limits():
     arm = tf.load("puma560")
-    home = np.array(arm.pictured_position)
+    home = np.array(arm.positions.default)
     found = reach(arm, home)
     for place, joint in enumerate(arm.coordinates):
         for sense, bound in ((1, joint.upper), (-1, joint.lower)):

@@ -160,7 +160,7 @@ def test_the_box_holds_all_of_it(shells):
 def test_what_a_payload_takes_away(rig):
     load = tf.Payload(900.0)
     found = compare(rig, {"nothing": {}, "900 kg": {"payload": load}}, points=32)
-    assert found.cases["900 kg"].volume == volume(rig.carrying(load), points=32, home=rig.pictured_position).volume
+    assert found.cases["900 kg"].volume == volume(rig.carrying(load), points=32, home=rig.positions.default).volume
     assert 0.2 < found.taken("900 kg") < 0.8
     assert found.taken("nothing") == 0.0
     assert "taken away [%]" in str(found)

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError
 from tauforge.evaluation.derivatives import jacobians
-from tauforge.evaluation.evaluator import choices
-from tauforge.evaluation.functions import has
+from tauforge.evaluation.functions import choices, has
 from tauforge.field_docs import with_field_docs
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.robots.shown_results import summarised
@@ -53,17 +52,17 @@ def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: Arr
     """
     n, m = check_robot("robot", robot).n, len(robot.actuators)
     given = []
-    sizes = (n, robot.position_size)
+    sizes = (n, robot.positions.size)
     for name, value, counts in (("position", position, sizes), ("velocity", velocity, (n,)), ("force", force, (m,))):
         array = real_array(name, value).astype(float, copy=False)
         if array.shape not in [(count,) for count in counts] or not np.isfinite(array).all():
             expected = " or ".join(map(str, dict.fromkeys(counts)))
             raise ShapeError(name, expected=f"{expected} finite numbers", got=f"{value!r}")
         given.append(array)
-    given[0] = robot.position_at(given[0])
+    given[0] = robot.positions.at(given[0])
     robot.forward_dynamics(*given)  # raises an error if the state is invalid
     by_position, by_velocity, by_force = _slopes_of_dynamics(robot, given)
-    top = np.hstack(robot.rate_derivatives(given[0], given[1]))
+    top = np.hstack(robot.positions.rate_derivatives(given[0], given[1]))
     A = np.vstack([top, np.hstack([by_position, by_velocity])])
     return Linearisation(A, np.vstack([np.zeros((n, m)), by_force]))
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.algebra.dual import Dual, derivative
 from tauforge.arrays import Array
-from tauforge.evaluation.evaluator import as_argument
+from tauforge.evaluation.arguments import as_argument
 from tauforge.field_docs import with_field_docs
 from tauforge.robots.poses import pose_rates
 from tauforge.robots.shown_results import summarised

@@ -1,27 +1,20 @@
-"""The command `tauforge`: every command in its group."""
+"""The command `tauforge`: every command under its heading."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from tauforge import settings
-from tauforge.cli import (
-    benchmarking,
-    catalogue,
-    comparing,
-    designing,
-    dynamics,
-    exporting,
-    simulating,
-    sizing,
-    sweeping,
-    viewing,
-    workspace,
-)
 from tauforge.cli.shell import Command, Commands
 
+COMMANDS = {
+    "Robots": ("robots", "show", "check", "workspace", "view", "export-c", "design"),
+    "Motions": ("inverse-dynamics", "forward-kinematics", "simulate", "sizing", "sweep"),
+    "Formulations": ("compare", "complexity", "bench"),
+}
 app = typer.Typer(
     name="tauforge",
     cls=Commands,
@@ -52,10 +45,8 @@ def main(
     settings.check()
 
 
-for room, commands in (
-    ("Robots", (*catalogue.COMMANDS, *workspace.COMMANDS, *viewing.COMMANDS, *exporting.COMMANDS, *designing.COMMANDS)),
-    ("Motions", (*dynamics.COMMANDS, *simulating.COMMANDS, *sizing.COMMANDS, *sweeping.COMMANDS)),
-    ("Formulations", (*comparing.COMMANDS, *benchmarking.COMMANDS)),
-):
-    for name, command in commands:
-        app.command(name, cls=Command, rich_help_panel=room)(command)
+for heading, names in COMMANDS.items():
+    for name in names:
+        function = name.replace("-", "_")  # in a module of the same name
+        command = getattr(import_module(f"tauforge.cli.{function}"), function)
+        app.command(name, cls=Command, rich_help_panel=heading)(command)

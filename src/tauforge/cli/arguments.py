@@ -1,22 +1,14 @@
-"""Arguments that several commands share: how they are written, checked and completed."""
+"""Arguments that several commands share: how they are written and completed."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from tauforge.robots.payload import Payload
-    from tauforge.robots.robot import Robot as AnyRobot
-
-NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*)?")
-VOWELS = ("a", "e", "i", "o", "u")
-LEG_FUNCTIONS = ("leg_motion", "joint_reactions", "force_matrix")
 CATALOGUE = Path(__file__).parent.parent / "formats" / "catalogue"  # its names without loading what loads robots
 
 
@@ -31,11 +23,18 @@ def complete_platform(incomplete: str) -> list[str]:
     return [name for name in names if "tauforge-platform-" in (CATALOGUE / f"{name}.toml").read_text(encoding="utf-8")]
 
 
-def complete_formulation(incomplete: str) -> list[str]:
-    """Names for arms and for platforms: the shell does not tell which robot is meant."""
-    from tauforge import FORMULATIONS, STEWART_MODELS
+def names_in(module: str, *tables: str) -> Callable[[str], list[str]]:
+    """Completes names in tables of a module, which is imported when a shell asks."""
 
-    return [name for name in (*FORMULATIONS, *STEWART_MODELS) if name.startswith(incomplete)]
+    def complete(incomplete: str) -> list[str]:
+        names = (name for table in tables for name in getattr(import_module(module), table))
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
+
+
+# for arms and for platforms: the shell does not tell which robot is meant
+complete_formulation = names_in("tauforge", "FORMULATIONS", "STEWART_MODELS")
 
 
 Robot = Annotated[
@@ -88,98 +87,9 @@ Smooth = Annotated[
     ),
 ]
 Output = Annotated[
-    str | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Where the result goes; - for stdout."),
+    str | None, typer.Option("--output", "-o", metavar="FILE", help="Where the result goes; - for stdout.")
 ]
-
-
-def bad(option: str, problem: str) -> typer.BadParameter:
-    return typer.BadParameter(problem, param_hint=option)
-
-
-def load_robot(name: str, tip: str | None = None, lock: list[str] | None = None) -> AnyRobot:
-    from tauforge.formats.loading import load
-
-    held: dict[str, float] | None = None
-    if lock:
-        held = {}
-        for entry in lock:
-            joint, equals, value = entry.partition("=")
-            if not equals:
-                raise bad("--lock", f"expected JOINT=VALUE, got {entry!r}")
-            held[joint.strip()] = quantity("--lock", value, "rad", "m")
-    return load(name, tip=tip, lock=held)
-
-
-def kind_of(robot: AnyRobot) -> str:
-    """Such as "an arm"."""
-    return with_article(robot.noun)
-
-
-def with_article(noun: str) -> str:
-    return f"{'an' if noun[:1].lower() in VOWELS else 'a'} {noun}"
-
-
-def load_with_legs(name: str, command: str) -> Any:
-    """A robot whose legs can be sized."""
-    from tauforge.evaluation.functions import has
-
-    robot = load_robot(name)
-    if not has(robot, *LEG_FUNCTIONS):
-        raise bad("ROBOT", f"{command} needs a robot with legs; {robot.name} is {kind_of(robot)}")
-    return robot
-
-
-def quantity(option: str, text: str, *kinds: str) -> float:
-    """A number, in SI units unless it carries one of its own, such as 90deg or 20mm.
-
-    kinds: the SI units of what it may measure; without any, no unit fits
-    """
-    from tauforge.units import UNITS
-
-    fitting = {name: factor for name, (kind, factor) in UNITS.items() if kind in kinds}
-    found = NUMBER.fullmatch(text)
-    unit = (found[2] or "").strip() if found else ""
-    if found is None or (unit and unit not in fitting) or not math.isfinite(float(found[1])):
-        units = f" in {' or '.join(kinds)}, or one with its unit ({', '.join(fitting)})" if kinds else " without a unit"
-        raise bad(option, f"expected a number{units}, got {text!r}")
-    return float(found[1]) * (fitting[unit] if unit else 1.0)
-
-
-def quantities(option: str, text: str, kinds: Sequence[str]) -> list[float]:
-    """Numbers with commas between them, each of its kind."""
-    parts, count = text.split(","), len(kinds)
-    if len(parts) != count:
-        raise bad(option, f"expected {count} number{'s' * (count > 1)} separated by commas, got {len(parts)}")
-    return [quantity(option, part, kind) for part, kind in zip(parts, kinds, strict=True)]
-
-
-def parse_wrench(text: str | None) -> list[float] | None:
-    """N and N m, (6,)."""
-    return None if text is None else quantities("--wrench", text, ["N"] * 3 + ["N m"] * 3)
-
-
-def parse_payload(text: str | None) -> Payload | None:
-    from tauforge.robots.payload import Payload
-
-    if text is None:
-        return None
-    count = text.count(",") + 1
-    if count not in (1, 4):
-        raise bad("--payload", f"expected a mass, or a mass and three coordinates, got {count} numbers")
-    values = quantities("--payload", text, ("kg", "m", "m", "m")[:count])
-    return Payload(values[0], values[1:] or (0.0, 0.0, 0.0))
-
-
-def robot_carrying(robot: Any, payload: Payload | None) -> Any:
-    """The robot with the payload as part of it."""
-    return robot if payload is None else robot.carrying(payload)
-
-
-def pairs(option: str, texts: list[str] | None) -> Iterator[tuple[str, str]]:
-    """Names and values of an option NAME=VALUE that may be repeated."""
-    for text in texts or ():
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise bad(option, f"expected NAME=VALUE, got {text!r}")
-        yield name.strip(), value
+Motion = Annotated[
+    Path,
+    typer.Argument(metavar="MOTION.csv", help=r"time \[s], then q1 \[rad] ..., or x \[m], y, z, theta_x \[rad], ..."),
+]

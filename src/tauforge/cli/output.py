@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from rich.console import Console, Group, RenderableType
     from rich.table import Table
 
+    from tauforge.robots.summary import Summary
+
 UNBOUNDED = 10_000  # columns of a pipe: nothing is cut or folded there
 NARROWEST = 30
 WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}  # paths, names of options
 GAP = 2  # spaces before a column of a table, beside the one of the line between them
+Records = list[dict[str, Any]]
 WHOLE = 24  # characters of a first cell that are never folded
 
 
@@ -80,6 +83,11 @@ def result(as_json: bool, data: dict[str, Any], shown: Callable[[], Iterable[Ren
             screen.print(part, width=max(screen.width, least), crop=False)
 
 
+def records(**columns: Iterable[Any]) -> Records:
+    """Rows of columns that have names, for machines."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
 def plain(value: Any) -> Any:
     """The value as numbers, strings, lists and dicts. Numbers that are not finite become None."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -108,6 +116,24 @@ def item(text: str, remark: str = "", mark: str = "-") -> Table:
         whole.append(f"\n{printable(remark)}", "dim")
     made.add_row(mark, whole)
     return made
+
+
+def headline(summary: Summary) -> str:
+    from tauforge.robots.summary_text import sentence
+
+    return one_line(sentence(summary.headline))
+
+
+def summary_parts(summary: Summary) -> Iterator[RenderableType]:
+    """Tables and sentences below the headline."""
+    from tauforge.robots.summary import SummaryTable
+    from tauforge.robots.summary_text import sentence, texts_of
+
+    for part in summary.parts:
+        if isinstance(part, SummaryTable):
+            yield table(part.title, part.header, texts_of(part), texts=part.texts)
+        else:
+            yield sentence(part)
 
 
 def seconds(value: float) -> str:

@@ -6,23 +6,19 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import (
-    Json,
-    PayloadOption,
-    Platform,
-    Smooth,
-    Wrench,
-    load_with_legs,
-    parse_payload,
-    parse_wrench,
-    robot_carrying,
-)
-from tauforge.cli.csv_files import read_motion, rows_of
-from tauforge.cli.dynamics import Motion
+from tauforge.cli.arguments import Json, Motion, PayloadOption, Platform, Smooth, Wrench
+from tauforge.cli.motions import read_motion, rows_of
 from tauforge.cli.output import number, result, seconds, table
 from tauforge.cli.shell import Failed
+from tauforge.cli.values import bad, kind_of, load_robot, parse_wrench, robot_carrying
 from tauforge.terminal import one_line
 
+LEG_FUNCTIONS = ("leg_motion", "joint_reactions", "force_matrix")
+DEMANDS = (
+    *("peak_force", "rms_force", "peak_speed", "peak_power", "mean_power"),
+    *("shortest", "longest", "stroke_used", "reactions", "margins"),
+)
+LEGS = range(6)
 WELL = 1e3  # condition number above which forces are near running away
 
 
@@ -39,8 +35,12 @@ def sizing(
 ) -> None:
     """Peak and RMS forces, speeds, powers, strokes and joint loads of a platform over a motion, and margins."""
     from tauforge.analysis.sizing import size_actuators
+    from tauforge.evaluation.functions import has
 
-    mine = robot_carrying(load_with_legs(platform, "sizing"), parse_payload(payload))
+    mine = load_robot(platform)
+    if not has(mine, *LEG_FUNCTIONS):
+        raise bad("ROBOT", f"sizing needs a robot with legs; {mine.name} is {kind_of(mine)}")
+    mine = robot_carrying(mine, payload)
     moves = read_motion(motion, mine, smooth)
     with rows_of(motion, moves.rows, moves.times):
         found = size_actuators(mine, moves.times, *moves.samples, external_wrench=parse_wrench(wrench))
@@ -64,16 +64,7 @@ def sizing(
         "duration": moves.duration,
         "units": {"force": "N", "moment": "N m", "speed": "m/s", "power": "W", "length": "m", "time": "s"},
         "derived": moves.derived,
-        "peak_force": found.peak_force,
-        "rms_force": found.rms_force,
-        "peak_speed": found.peak_speed,
-        "peak_power": found.peak_power,
-        "mean_power": found.mean_power,
-        "shortest": found.shortest,
-        "longest": found.longest,
-        "stroke_used": found.stroke_used,
-        "reactions": found.reactions,
-        "margins": found.margins,
+        **{name: getattr(found, name) for name in DEMANDS},
         "condition_number": {"value": found.condition[0], "time": found.condition[1]},
         "crosses_singularity": found.crosses_singularity,
         "within_limits": found.within_limits,
@@ -85,22 +76,20 @@ def sizing(
 
 def _legs_table(found: Any) -> Any:
     header = ("leg", "peak [N]", "at [s]", "RMS [N]", "shortest [m]", "longest [m]", "stroke [m]")
-    rows = []
-    for i in range(6):
-        force = (number(found.peak_force.value[i]), seconds(found.peak_force.time[i]), number(found.rms_force[i]))
-        lengths = (number(x[i]) for x in (found.shortest, found.longest, found.stroke_used))
-        rows.append((_marked(i, found.peak_force), *force, *lengths))
+    columns = (found.rms_force, found.shortest, found.longest, found.stroke_used)
+    rows = [(_marked(i, found.peak_force), *_at(i, found.peak_force), *(number(x[i]) for x in columns)) for i in LEGS]
     return table("Forces (+ extends the leg) and strokes", header, rows)
 
 
 def _power_table(found: Any) -> Any:
     header = ("leg", "peak speed [m/s]", "at [s]", "peak power [W]", "at [s]", "mean power [W]")
-    rows = []
-    for i in range(6):
-        speed = (number(found.peak_speed.value[i]), seconds(found.peak_speed.time[i]))
-        power = (number(found.peak_power.value[i]), seconds(found.peak_power.time[i]))
-        rows.append((_marked(i, found.peak_power), *speed, *power, number(found.mean_power[i])))
+    speed, power, mean = found.peak_speed, found.peak_power, found.mean_power
+    rows = [(_marked(i, power), *_at(i, speed), *_at(i, power), number(mean[i])) for i in LEGS]
     return table("Speeds and powers (- brakes)", header, rows)
+
+
+def _at(i: int, peak: Any) -> tuple[str, str]:
+    return number(peak.value[i]), seconds(peak.time[i])
 
 
 def _marked(i: int, peak: Any) -> str:
@@ -123,6 +112,3 @@ def _verdict(found: Any) -> Any:
         nearness = "a singular pose is crossed: the legs lose the platform"
     yield f"Condition number of the force matrix: at most {number(value)}, at {seconds(time)} s: {nearness}."
     yield "* the leg with the largest of all, the first of equal ones"
-
-
-COMMANDS = (("sizing", sizing),)

@@ -8,19 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import (
-    Json,
-    Lock,
-    PayloadOption,
-    Robot,
-    Tip,
-    bad,
-    load_robot,
-    parse_payload,
-    quantities,
-    quantity,
-)
-from tauforge.cli.output import result, working
+from tauforge.cli.arguments import Json, Lock, PayloadOption, Robot, Tip, names_in
+from tauforge.cli.output import headline, result, summary_parts, working
+from tauforge.cli.values import bad, load_robot, parse_payload, quantities, quantity
+from tauforge.terminal import one_line
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot
@@ -30,11 +21,7 @@ DRAWN = ("map", "polar", "surface", "reach")  # what has a picture, the most wan
 ANGLES = ("rad", "rad", "rad")
 
 
-def complete_quantity(incomplete: str) -> list[str]:
-    """Quantities of maps."""
-    from tauforge.workspace.maps import KNOWN
-
-    return [name for name in KNOWN if name.startswith(incomplete)]
+complete_quantity = names_in("tauforge.workspace.maps", "KNOWN")
 
 
 def workspace(
@@ -99,13 +86,8 @@ def workspace(
 
     mine = load_robot(robot, tip, lock)
     home = None if at is None else quantities("--at", at, [coordinate.unit for coordinate in mine.coordinates])
-    held = parse_payload(payload)
-    judged: dict[str, Any] = {
-        "payload": held,
-        "forces": False if no_forces else None,
-        "largest_condition": largest_condition,
-        "limits": limit,
-    }
+    judged: dict[str, Any] = {"payload": parse_payload(payload), "forces": False if no_forces else None}
+    judged |= {"largest_condition": largest_condition, "limits": limit}
     chosen = {"explain": explain, "reach": reach or tool, "volume": volume, "surface": surface}
     chosen |= {"polar": polar is not None, "map": map_of is not None}
     asked_for = [name for name, asked in chosen.items() if asked]
@@ -113,7 +95,7 @@ def workspace(
     _check(wanted, axis, orientation, points, picture)
     axes = _axes(mine, axis or [])
     angles = None if orientation is None else quantities("--orientation", orientation, ANGLES)
-    position = mine.coordinates_at(mine.pictured_position) if home is None else home
+    position = mine.positions.coordinates(mine.positions.default) if home is None else home
     tasks: dict[str, Callable[[], Report]] = {
         "explain": lambda: space.explain(mine, position, **judged),
         "reach": lambda: space.reach(mine, home, directions="tool" if tool else None, **judged),
@@ -135,10 +117,12 @@ def workspace(
                 # not every robot has a volume, and nobody asked for it
                 missing[name] = ". ".join(text for text in (error.reason, error.remedy) if text) + "."
     if picture is not None:
-        _draw(found, picture)
-    data: dict[str, Any] = {"robot": mine.name, "home": position}
-    data |= {name: report.data() for name, report in found.items()}
-    data |= {name: {"missing": why} for name, why in missing.items()}
+        from tauforge.charts.with_matplotlib import save_figure
+
+        drawn: Any = next(found[name] for name in DRAWN if name in found)
+        save_figure(drawn.plot(), picture)
+    reports = {name: report.data() for name, report in found.items()}
+    data = {"robot": mine.name, "home": position, **reports, **{k: {"missing": why} for k, why in missing.items()}}
     result(as_json, data, lambda: _shown(found, missing))
 
 
@@ -197,30 +181,16 @@ def _plane(text: str) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
-def _draw(found: dict[str, Report], picture: Path) -> None:
-    from tauforge.charts.with_matplotlib import save_figure
-
-    drawn: Any = next(found[name] for name in DRAWN if name in found)
-    save_figure(drawn.plot(), picture)
-
-
 def _shown(found: dict[str, Report], missing: dict[str, str]) -> Iterator[Any]:
     from rich.text import Text
-
-    from tauforge.cli.describing import parts_of
-    from tauforge.robots.summary_text import sentence
-    from tauforge.terminal import one_line
 
     for place, report in enumerate(found.values()):
         summary = report.summary()
         if place:
             yield ""
-        yield Text(one_line(sentence(summary.headline)), "bold")
+        yield Text(headline(summary), "bold")
         yield ""
-        yield from parts_of(summary)
+        yield from summary_parts(summary)
     for why in missing.values():
         yield ""
         yield Text(one_line(why))
-
-
-COMMANDS = (("workspace", workspace),)

@@ -38,11 +38,11 @@ class ComputedTorque(Controller):
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         robot = self.robot
-        rates = robot.coordinate_rates(position, velocity)[0]
-        target_rates, target_seconds = robot.coordinate_rates(*target)
-        e, e_dot = robot.position_error(target.position, position), target_rates - rates
+        rates = robot.positions.rates(position, velocity)[0]
+        target_rates, target_seconds = robot.positions.rates(*target)
+        e, e_dot = robot.positions.error(target.position, position), target_rates - rates
         wanted = target_seconds + times(self.kv, e_dot) + times(self.kp, e)  # L4.4
-        acceleration = robot.from_coordinate_rates(position, rates, wanted)[1]
+        acceleration = robot.positions.from_rates(position, rates, wanted)[1]
         return robot.forces_without_raising(position, velocity, acceleration)
 
     def feedback(self) -> Feedback:

@@ -72,7 +72,7 @@ class FeedforwardPD(PD):
         check_inverse_dynamics(self, robot, WITHOUT)
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
-        wanted = self.robot.position_at(target.position, near=position)
+        wanted = self.robot.positions.at(target.position, near=position)
         needed = self.robot.inverse_dynamics(wanted, target.velocity, target.acceleration)
         return np.asarray(super().force(t, position, velocity, target) + needed)
 

@@ -44,7 +44,7 @@ class ResolvedRate(Controller):
         fastest: float = 3.0,
     ) -> None:
         known = check_robot("robot", robot)
-        if known.moved_body_jacobian(known.pictured_position) is None:
+        if known.moved_body_jacobian(known.positions.default) is None:
             raise ModelError(lacks(self, known, "a Jacobian"), field="robot")
         check_actuated(self, known)
         self.robot = known

@@ -62,7 +62,7 @@ class Judge:
         found = at_positions(
             self.robot,
             wanted,
-            self.robot.position_at(around, on_failure="nan"),
+            self.robot.positions.at(around, on_failure="nan"),
             payload=Payload(designs[HELD]) if HELD in designs else None,
             forces="limit" in wanted and judges_forces(self.robot),
             characteristic_length=self.length,
@@ -189,7 +189,7 @@ def states_around(
     for name, value in (("distance", distance), ("angle", angle)):
         if not 0 <= real_number(value) < np.inf:
             raise ModelError(f"expected a number >= 0, got {value!r}", field=name)
-    home, places = np.array(robot.coordinates_at(robot.pictured_position), dtype=float), places_of(robot)
+    home, places = np.array(robot.positions.coordinates(robot.positions.default), dtype=float), places_of(robot)
     for name, value in (at or {}).items():
         if name not in places:
             names = ", ".join(coordinate.name for coordinate in robot.coordinates)

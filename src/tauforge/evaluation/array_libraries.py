@@ -16,8 +16,8 @@ from tauforge.arrays import without_masks
 from tauforge.kernels.cuda.arrays import is_on_gpu
 
 if TYPE_CHECKING:
-    from tauforge.evaluation.evaluated import Evaluated
     from tauforge.evaluation.evaluator import Evaluator
+    from tauforge.evaluation.with_functions import WithFunctions
 
 
 class ArrayLibrary(Protocol):
@@ -35,7 +35,7 @@ class ArrayLibrary(Protocol):
     def call(
         self,
         evaluator: Evaluator,
-        robot: Evaluated,
+        robot: WithFunctions,
         name: str,
         given: Mapping[str, Any],
         on_singular: str,

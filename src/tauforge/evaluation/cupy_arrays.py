@@ -11,28 +11,28 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tauforge.errors import ShapeError, UnsupportedFeatureError
-from tauforge.evaluation.differentiable import check_shapes, evaluation_of
+from tauforge.evaluation.differentiable import bound_function, check_shapes
 from tauforge.kernels.cuda import arrays
 
 if TYPE_CHECKING:
-    from tauforge.evaluation.differentiable import Evaluation
-    from tauforge.evaluation.evaluated import Evaluated
+    from tauforge.evaluation.differentiable import BoundFunction
     from tauforge.evaluation.evaluator import Evaluator
+    from tauforge.evaluation.with_functions import WithFunctions
 
 PRECISIONS = ("float64", "float32")
 
 
 def call(
-    evaluator: Evaluator, robot: Evaluated, name: str, given: Mapping[str, Any], on_singular: str, **options: Any
+    evaluator: Evaluator, robot: WithFunctions, name: str, given: Mapping[str, Any], on_singular: str, **options: Any
 ) -> tuple[Any, ...]:
     """The function's results as CuPy's arrays, (..., *core) each, on the GPU of the arguments."""
-    evaluation, values = evaluation_of(evaluator, name, given, on_singular, options)
+    evaluation, values = bound_function(evaluator, name, given, on_singular, options)
     found = on_one_gpu(evaluation, values)
     check_shapes(evaluation, robot.name, found)
     return evaluation.on_gpu(*found)
 
 
-def on_one_gpu(evaluation: Evaluation, values: Mapping[str, Any]) -> list[Any]:
+def on_one_gpu(evaluation: BoundFunction, values: Mapping[str, Any]) -> list[Any]:
     """The arguments as CuPy's arrays that share their memory; the numbers of payloads and the like are copied."""
     found: list[Any] = []
     for argument, value in zip(evaluation.arguments, values.values(), strict=True):

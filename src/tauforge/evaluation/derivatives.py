@@ -16,6 +16,7 @@ import numpy as np
 from tauforge.algebra.dual import Dual, derivative, primal, seeded
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
+from tauforge.evaluation.arguments import batch_shape
 from tauforge.evaluation.functions import Argument, Doubtful, Formula, Function, FunctionTable, flat, results_of
 from tauforge.tracing.differentiation import jacobian
 from tauforge.tracing.graph import trace
@@ -121,8 +122,6 @@ def unit_changes(counts: Sequence[int], arguments: Mapping[str, Array]) -> list[
 
     Directions come before the batch, so that a kernel's inner loop is over the batch.
     """
-    from tauforge.evaluation.evaluator import batch_shape
-
     total = sum(counts)
     batch = (1,) * len(batch_shape(arguments))
     dtype = next(iter(arguments.values())).dtype

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.evaluation.evaluator import batch_shape, check_core, check_request, present
+from tauforge.evaluation.arguments import batch_shape, check_core, present
 from tauforge.evaluation.functions import Argument, Function
-from tauforge.evaluation.gpu_evaluation import answer_on_gpu
+from tauforge.kernels.backends import TooLargeError
+from tauforge.kernels.cuda import arrays as gpu_arrays
 from tauforge.kernels.specification import Shape
 from tauforge.tracing.graph import Graph, without_dead_code
 
 if TYPE_CHECKING:
-    from tauforge.evaluation.evaluated import Evaluated
     from tauforge.evaluation.evaluator import Evaluator, Request
+    from tauforge.evaluation.with_functions import WithFunctions
 
 DERIVATIVES = "_derivatives"
 
@@ -33,11 +35,11 @@ class Slopes(NamedTuple):
     by: places of the arguments among those of the function; for each, the derivatives of all results
     """
 
-    evaluation: Evaluation
+    evaluation: BoundFunction
     by: tuple[int, ...]
 
 
-class Evaluation(NamedTuple):
+class BoundFunction(NamedTuple):
     """One function with its options and loads, ready to be called on arrays (..., numbers), one for each argument.
 
     It can be hashed and compared, as libraries want it of an argument that is no array.
@@ -66,15 +68,34 @@ class Evaluation(NamedTuple):
         """The results for NumPy arrays that broadcast together, by the kernel or by the reference."""
         given = {argument.name: array for argument, array in zip(self.arguments, arrays, strict=True)}
         # the evaluator's own copy of the robot judges: the user's may be gone while a compiled program still runs
-        return self.evaluator.answer(self.request, given, self.evaluator.robot, self.on_singular)
+        return self.evaluator(self.request, given, self.evaluator.robot, self.on_singular)
 
     def on_gpu(self, *arrays: Any, out: Sequence[Any] | None = None) -> tuple[Any, ...]:
         """The results for CuPy's arrays on one GPU that broadcast together, by the CUDA kernel, on the current stream.
 
         out: CuPy's arrays for the results, default new ones
         """
-        given = {argument.name: array for argument, array in zip(self.arguments, arrays, strict=True)}
-        return answer_on_gpu(self.evaluator, self.request, given, self.on_singular, out)
+        guard, first = self.evaluator.guard(self.request), arrays[0]
+        kernel: Any = self.evaluator.kernel_on("cuda", self.request, str(first.dtype))
+        wanted = [None] * len(self.results) if out is None else list(out)
+        if guard is not None:
+            kernel, wanted = kernel.with_doubt, [*wanted, None]
+        try:
+            found = kernel(*arrays, out=tuple(wanted))
+        except TooLargeError as error:
+            raise UnsupportedFeatureError(f"{error}", field="cuda", remedy="Copy the arrays to the host") from None
+        outs = found if isinstance(found, tuple) else (found,)
+        if guard is None:
+            return outs
+        with first.device:
+            doubtful = ~(abs(outs[-1]) < guard.limit)
+            if bool(doubtful.any()):  # this waits for the GPU
+                given = {argument.name: array for argument, array in zip(self.arguments, arrays, strict=True)}
+                library, robot, host = gpu_arrays.cupy(), self.evaluator.robot, methodcaller("get")
+                self.evaluator.assessed(
+                    robot, self.request, given, outs[:-1], doubtful, self.on_singular, library, host
+                )
+        return outs[:-1]
 
     def fits_gpu(self, dtype: str) -> bool:
         """Whether there is a CUDA kernel of it."""
@@ -127,7 +148,7 @@ class Evaluation(NamedTuple):
         if places:
             by = tuple(self.arguments[k].name for k in places)
             own = self._replace(request=self.request._replace(by=by), on_singular="nan")
-            if gpu is None and not self.evaluator.has_kernel(own.request):
+            if gpu is None and self.evaluator.kernel(own.request) is None:
                 return None
             found.append(Slopes(own, tuple(places)))
         return None if gpu is not None and not all(part.evaluation.fits_gpu(gpu) for part in found) else found
@@ -136,7 +157,7 @@ class Evaluation(NamedTuple):
     def is_slope(self) -> bool:
         return bool(self.request.by) or self.request.name.endswith(DERIVATIVES)
 
-    def _known_derivatives(self) -> Evaluation | None:
+    def _known_derivatives(self) -> BoundFunction | None:
         """The function of the table that gives the derivatives by the state, where it takes the same loads."""
         name = self.request.name + DERIVATIVES
         function = self.evaluator.functions.get(name)
@@ -152,16 +173,36 @@ class Evaluation(NamedTuple):
         return self._replace(request=request, on_singular="nan")
 
 
-def evaluation_of(
+def bound_function(
     evaluator: Evaluator, name: str, given: Mapping[str, Any], on_singular: str, options: Mapping[str, Any]
-) -> tuple[Evaluation, dict[str, Any]]:
+) -> tuple[BoundFunction, dict[str, Any]]:
     """The evaluation that a call asks for, and its arguments by name, loads as numbers; shapes are not checked."""
     arguments = {argument.name: value for argument, value in present(evaluator.functions[name], given)}
     loads = tuple(arguments)[len(evaluator.functions[name].arguments) :]
-    return Evaluation(evaluator, evaluator.request(name, loads, options), on_singular), arguments
+    return BoundFunction(evaluator, evaluator.request(name, loads, options), on_singular), arguments
 
 
-def plain_evaluation(robot: Evaluated, name: str, loads: Sequence[str], options: Mapping[str, Any]) -> Evaluation:
+def check_request(function: str, functions: Mapping[str, Function], options: Mapping[str, Any], dtype: Any) -> str:
+    """The name of the dtype, if the robot has such a function with such options."""
+    if function not in functions:
+        known_names = ", ".join(name for name, entry in functions.items() if entry.public)
+        raise UnsupportedFeatureError(
+            f"there is no function {function!r}", field="kernel", remedy=f"Use one of {known_names}"
+        )
+    known = functions[function].options
+    if unknown := sorted(set(options) - set(known)):
+        raise UnsupportedFeatureError(
+            f"{function} has no option {unknown[0]!r}", field="kernel", remedy=f"Known: {', '.join(known) or 'none'}"
+        )
+    try:
+        return str(np.dtype(dtype).name)
+    except TypeError:
+        raise UnsupportedFeatureError(
+            f"dtype {dtype!r} is not supported", field="kernel", remedy="Use float64 or float32"
+        ) from None
+
+
+def named_function(robot: WithFunctions, name: str, loads: Sequence[str], options: Mapping[str, Any]) -> BoundFunction:
     """The evaluation of a function by its name; UnsupportedFeatureError for a load that it does not take."""
     check_request(name, robot.functions, options, "float64")
     robot.check_function(name)
@@ -176,10 +217,10 @@ def plain_evaluation(robot: Evaluated, name: str, loads: Sequence[str], options:
     chosen = robot.check_options(name, options)
     taken = tuple(load for load in known if load in loads)
     robot.check_loads(taken)
-    return Evaluation(robot._evaluator, robot._evaluator.request(name, taken, chosen), "nan")
+    return BoundFunction(robot._evaluator, robot._evaluator.request(name, taken, chosen), "nan")
 
 
-def check_shapes(evaluation: Evaluation, robot: str, arrays: Sequence[Any]) -> None:
+def check_shapes(evaluation: BoundFunction, robot: str, arrays: Sequence[Any]) -> None:
     """ShapeError where an array has the wrong core, or where the leading shapes do not broadcast together."""
     for argument, array in zip(evaluation.arguments, arrays, strict=True):
         check_core(argument.name, tuple(array.shape), argument.numbers, argument.meaning.format(name=robot))

@@ -1,33 +1,30 @@
 """The short way from a public method to its kernel, for plain arrays.
 
 After the first plain call of a method the robot's `__dict__` holds, under the method's name, a builtin of machine code,
-which Python finds before the method. Under a second key the method itself finds it, so that a method that was kept in a
-variable before the first call is quick, too.
+which Python finds before the method. Under a second key the method itself finds it (`with_functions.quick`), so that a
+method that was kept in a variable before the first call is quick, too.
 """
 
 from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable
-from functools import update_wrapper, wraps
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import update_wrapper
 from itertools import permutations
 from types import BuiltinFunctionType, MethodType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tauforge.evaluation.functions import Argument
-from tauforge.kernels.lock import LOCK
 
 if TYPE_CHECKING:
     from tauforge.kernels.cpu.kernel import CpuKernel
 
 DOUBLE = np.dtype(np.float64)
-P = ParamSpec("P")
-R = TypeVar("R")
-T = TypeVar("T")
-Loads = tuple[Argument, ...]
+NO_MEMORY = (None,)
 
 
 def key_of(method: str) -> str:
@@ -35,34 +32,63 @@ def key_of(method: str) -> str:
     return f"quick {method}"
 
 
-def quick(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
-    """A method of a robot that may be answered by its kernel alone."""
-    key = key_of(method.__name__)
+class KernelCall(NamedTuple):
+    """How calls with certain loads reach a kernel, which takes the loads after the state.
 
-    @wraps(method)
-    def found(self: R, /, *arguments: P.args, **more: P.kwargs) -> T:
-        shortcut = self.__dict__.get(key)
-        if shortcut is None:
-            return method(self, *arguments, **more)
-        result: T = shortcut(*arguments, **more) if more else shortcut(*arguments)
-        return result
+    builtin: of machine code, for small arrays; NotImplemented where it does not take them. None if there is none, or
+             if it was asked before
+    """
 
-    return found
+    kernel: CpuKernel
+    guarded: bool
+    loads: tuple[Argument, ...]
+    builtin: Callable[..., Any] | None
+
+    def arrays(self, state: tuple[Any, ...], given: Mapping[str, Any]) -> list[Any] | None:
+        """State and loads; None for a load of another kind, such as a number instead of a payload."""
+        found = [*state]
+        for name, _, _, kind in self.loads:
+            load = given[name]
+            if kind is not None and type(load) is not kind:
+                return None
+            found.append(load if kind is None else load.numbers())
+        return found
+
+    def takes(self, arrays: list[Any]) -> bool:
+        """Whether they are plain arrays of the right shapes."""
+        cores = [core for _, core in self.kernel.arguments]
+        return len(arrays) == len(cores) and all(
+            type(a) is np.ndarray and a.dtype is DOUBLE and a.shape[-1:] == core
+            for a, core in zip(arrays, cores, strict=True)
+        )
 
 
-class Documented:
-    """A robot's method itself, for the shorter ways to it that the robot keeps.
+class Shortcut(tuple[Any, ...]):
+    """Stands for a method of one robot: plain arrays go to a kernel, every other call to the method itself.
 
-    They refer to the robot weakly: it is freed, and its machine code with it, when the user drops it, and not whenever
-    the garbage collector next looks for circles. A shorter way may outlive its robot, as in
+    Where there is a builtin of machine code, it is the builtin's owner and takes the calls that the builtin does not.
+
+    The tuple holds the memory that the builtin has raw pointers to. The garbage collector clears the objects of a
+    reference cycle in any order, and a builtin reads its definition once more when it is freed. Tuples and arrays are
+    not cleared; other objects and those of ctypes are.
+
+    It refers to the robot weakly: the robot is freed, and its machine code with it, when the user drops it, and not
+    whenever the garbage collector next looks for circles. A shortcut may outlive its robot, as in
     `forces = load(...).inverse_dynamics`; then another robot with the same attributes takes its place.
     """
 
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
+    def __new__(cls, robot: Any, method: str) -> Shortcut:
+        return super().__new__(cls, NO_MEMORY)
+
     def __init__(self, robot: Any, method: str) -> None:
-        self.method = method
         own = getattr(type(robot), method)
         self.function: Callable[..., Any] = getattr(own, "__wrapped__", own)
-        self.signature = inspect.signature(MethodType(self.function, robot))
+        update_wrapper(self, self.function)
+        self.__signature__ = inspect.signature(MethodType(self.function, robot))
+        self.method = method
+        self.calls: dict[tuple[str, ...], KernelCall] = {}  # by the names of the loads
         self._robot: Callable[[], Any] = weakref.ref(robot)
         self._type = type(robot)
         self._attributes = {
@@ -70,6 +96,12 @@ class Documented:
             for name, value in list(vars(robot).items())  # another thread may install a shortcut
             if name.isidentifier() and not callable(getattr(self._type, name, None))
         }
+
+    def with_memory(self, memory: tuple[Any, ...]) -> Shortcut:
+        """The same as the owner of a builtin."""
+        found = tuple.__new__(Shortcut, memory)
+        vars(found).update(vars(self))
+        return found
 
     def robot(self) -> Any:
         found = self._robot()
@@ -79,97 +111,54 @@ class Documented:
             self._robot = lambda: found
         return found
 
-    def __call__(self, *arguments: Any, **more: Any) -> Any:
-        return self.function(self.robot(), *arguments, **more)
-
-
-class Dispatcher:
-    """Stands for the method where no machine code does: it takes the way that fits the names of the keywords."""
-
-    def __init__(self, documented: Documented) -> None:
-        self.documented = documented
-        self.ways: dict[tuple[str, ...], Callable[..., Any]] = {}
-        update_wrapper(self, documented.function)
-        self.__signature__ = documented.signature
-
-    def __call__(self, *arguments: Any, **more: Any) -> Any:
-        return self.ways.get(tuple(more), self.documented)(*arguments, **more)
+    def __call__(self, *state: Any, **given: Any) -> Any:
+        loads = {name: load for name, load in given.items() if load is not None} if given else given
+        call = self.calls.get(tuple(loads))
+        arrays = None if call is None else call.arrays(state, loads)
+        if call is not None and arrays is not None:
+            if call.builtin is not None and (out := call.builtin(*arrays)) is not NotImplemented:
+                return out
+            if call.takes(arrays):
+                before = call.kernel.doubts() if call.guarded else 0
+                with suppress(ValueError):  # the method words it
+                    out = call.kernel(*arrays)
+                    if not call.guarded or call.kernel.doubts() == before:
+                        return out
+        return self.function(self.robot(), *state, **given)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return getattr, (self.documented.robot(), self.documented.method)
+        """As the method. A builtin is pickled by its owner and its name: there the owner stands for the robot."""
+        return (getattr, (self.robot(), self.method)) if tuple(self) == NO_MEMORY else (_itself, (self.robot(),))
 
 
-def straight_to(kernel: CpuKernel, *, guarded: bool) -> Callable[..., Any]:
-    """Plain arrays to the kernel; NotImplemented for everything else, and for batches with a doubtful row."""
-    cores = [core for _, core in kernel.arguments]
+class Declined(tuple[Any, ...]):
+    """The owner of a builtin that has no other way: what it does not take is NotImplemented."""
 
-    def straight(*arrays: Any) -> Any:
-        if len(arrays) != len(cores):
-            return NotImplemented
-        for a, core in zip(arrays, cores, strict=True):
-            if type(a) is not np.ndarray or a.dtype is not DOUBLE or a.shape[-1:] != core:
-                return NotImplemented
-        before = kernel.doubts() if guarded else 0
-        try:
-            out = kernel(*arrays)
-        except ValueError:
-            return NotImplemented
-        return NotImplemented if guarded and kernel.doubts() != before else out
-
-    return straight
+    def __call__(self, *arguments: Any, **more: Any) -> Any:
+        return NotImplemented
 
 
-def plain_way(straight: Callable[..., Any], documented: Documented) -> Callable[..., Any]:
-    """For calls without keywords, which the builtin has handed on; the documented method words the errors."""
-
-    def way(*arguments: Any) -> Any:
-        out = straight(*arguments)
-        return documented(*arguments) if out is NotImplemented else out
-
-    return way
-
-
-def way_with_loads(kernel: CpuKernel, straight: Callable[..., Any], dispatcher: Dispatcher, loads: Loads) -> Any:
-    """For calls with loads by keyword, such as payload=, which the kernel takes after the state."""
-    documented, kinds = dispatcher.documented, [(load.name, load.kind) for load in loads]
-    short = kernel.builtin(documented.robot, straight) or straight
-
-    def way(*arguments: Any, **given: Any) -> Any:
-        arrays = []
-        for name, kind in kinds:
-            load = given[name]
-            if load is None:
-                return dispatcher(*arguments, **{key: value for key, value in given.items() if value is not None})
-            if kind is not None and type(load) is not kind:
-                return documented(*arguments, **given)
-            arrays.append(load if kind is None else load.numbers())
-        out = short(*arguments, *arrays)
-        return documented(*arguments, **given) if out is NotImplemented else out
-
-    return way
+def _itself(x: Any) -> Any:
+    return x
 
 
 def is_installed(robot: Any, method: str, loads: tuple[str, ...]) -> bool:
     """Whether the next such call finds a shorter way already. loads: names of keywords"""
     shortcut = vars(robot).get(key_of(method))
-    return shortcut is not None and loads in dispatcher_of(shortcut).ways
+    return shortcut is not None and loads in _behind(shortcut).calls
 
 
-def install(robot: Any, method: str, loads: Loads, kernel: CpuKernel, *, guarded: bool) -> None:
-    """From now on a call of the robot's method finds a builtin and then the kernel before the method itself.
-
-    Each hands on what it does not take, the last to the method itself.
-    """
+def install(robot: Any, method: str, loads: tuple[Argument, ...], kernel: CpuKernel, *, guarded: bool) -> None:
+    """From now on a call of the robot's method with these loads finds a builtin, or the kernel, before the method."""
     own, key = vars(robot), key_of(method)
-    if key not in own:
-        own[method] = own[key] = Dispatcher(Documented(robot, method))
-    dispatcher, straight = dispatcher_of(own[key]), straight_to(kernel, guarded=guarded)
-    if loads:
-        way = way_with_loads(kernel, straight, dispatcher, loads)
-        dispatcher.ways |= dict.fromkeys(permutations(load.name for load in loads), way)
-        return
-    dispatcher.ways[()] = plain_way(straight, dispatcher.documented)
-    own[method] = own[key] = kernel.builtin(dispatcher.documented.robot, dispatcher) or dispatcher
+    shortcut = _behind(own[key]) if key in own else Shortcut(robot, method)
+    builtin = kernel.builtin(shortcut, Declined if loads else shortcut.with_memory)
+    call = KernelCall(kernel, guarded, loads, builtin if loads else None)
+    shortcut.calls |= dict.fromkeys(permutations(load.name for load in loads), call)
+    if not loads:
+        own[method] = own[key] = builtin or shortcut
+    elif key not in own:
+        own[method] = own[key] = shortcut
 
 
 def remove(robot: Any, method: str) -> None:
@@ -178,23 +167,15 @@ def remove(robot: Any, method: str) -> None:
         vars(robot).pop(name, None)
 
 
-def dispatcher_of(shortcut: Any) -> Dispatcher:
-    """Behind a builtin, or the shortcut itself."""
-    owner: Any = shortcut.__self__ if isinstance(shortcut, BuiltinFunctionType) else None
-    found: Dispatcher = shortcut if owner is None else owner.call
-    return found
-
-
 def is_shortcut(value: object, robot: object, method: str) -> bool:
     """Whether `install` made this, for this method of this robot.
 
     It is told by its owner or its class, for wrappers copy names and other marks.
     """
-    if isinstance(value, BuiltinFunctionType):
-        with LOCK:
-            from tauforge.kernels.cpu.builtin_call import Handed  # leads to the compiler
+    found = _behind(value)
+    return type(found) is Shortcut and found.robot() is robot and found.method == method
 
-        value = value.__self__.call if isinstance(value.__self__, Handed) else None
-    if type(value) is not Dispatcher:
-        return False
-    return value.documented.robot() is robot and value.documented.method == method
+
+def _behind(shortcut: Any) -> Any:
+    """The owner of a builtin, or the shortcut itself."""
+    return shortcut.__self__ if isinstance(shortcut, BuiltinFunctionType) else shortcut

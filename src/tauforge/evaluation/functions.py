@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tauforge.algebra.scalars import FoldingScalar, Scalar
 from tauforge.arrays import Array
-from tauforge.evaluation.evaluated import Evaluated
 from tauforge.kernels.specification import Shape
+
+if TYPE_CHECKING:
+    from tauforge.evaluation.with_functions import WithFunctions
 
 Formula = Callable[..., Any]
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
@@ -125,6 +128,12 @@ class Function(NamedTuple):
 FunctionTable = Mapping[str, Function]
 
 
+def choices(options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Every combination of the options that are tuples."""
+    values = [value if isinstance(value, tuple) else (value,) for value in options.values()]
+    return [dict(zip(options, combination, strict=True)) for combination in itertools.product(*values)]
+
+
 def results_of(found: Any) -> Any:
     """What a formula returns, without the doubt."""
     return found.results if isinstance(found, Doubtful) else found
@@ -139,6 +148,6 @@ def flat(nested: Any) -> list[Scalar]:
     return [scalar for item in nested for scalar in flat(item)]
 
 
-def has(robot: Evaluated, *names: str) -> bool:
+def has(robot: WithFunctions, *names: str) -> bool:
     """Whether the robot has all of these functions."""
     return all(name in robot.functions for name in names)

@@ -25,9 +25,9 @@ from jax.errors import JaxRuntimeError
 from tauforge.arrays import without_masks
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.evaluation.differentiable import (
-    Evaluation,
+    BoundFunction,
+    bound_function,
     check_shapes,
-    evaluation_of,
     of_same_rank,
     product,
 )
@@ -35,18 +35,18 @@ from tauforge.evaluation.xla_calls import error_behind, number_of, target
 from tauforge.kernels.cuda import arrays as gpu_arrays
 
 if TYPE_CHECKING:
-    from tauforge.evaluation.evaluated import Evaluated
     from tauforge.evaluation.evaluator import Evaluator
+    from tauforge.evaluation.with_functions import WithFunctions
 
 namespace: Any = jnp
 PROCESSOR, GPU = "cpu", "gpu"
 
 
 def call(
-    evaluator: Evaluator, robot: Evaluated, name: str, given: Mapping[str, Any], on_singular: str, **options: Any
+    evaluator: Evaluator, robot: WithFunctions, name: str, given: Mapping[str, Any], on_singular: str, **options: Any
 ) -> tuple[Any, ...]:
     """The function's results as JAX arrays; float32 where every argument is, or where JAX has no float64."""
-    evaluation, values = evaluation_of(evaluator, name, given, on_singular, options)
+    evaluation, values = bound_function(evaluator, name, given, on_singular, options)
     arrays = as_arrays(values)
     check_shapes(evaluation, robot.name, arrays)
     if any(isinstance(array, jax.core.Tracer) for array in arrays):
@@ -54,9 +54,7 @@ def call(
         return found
     if not all(map(on_processor, arrays)):
         return run(evaluation, of_same_rank(arrays))
-    outs = evaluator.answer(
-        evaluation.request, dict(zip(values, map(np.asarray, arrays), strict=True)), robot, on_singular
-    )
+    outs = evaluator(evaluation.request, dict(zip(values, map(np.asarray, arrays), strict=True)), robot, on_singular)
     place = None if jax.default_backend() == PROCESSOR else arrays[0].device  # not JAX's own choice, a GPU
     return tuple(jnp.asarray(out, device=place) for out in outs)
 
@@ -118,13 +116,13 @@ def gpu_precision(array: Any) -> str | None:
     return str(array.dtype) if serving() == GPU else None
 
 
-def kernel_serves(evaluation: Evaluation, array: Any) -> bool:
+def kernel_serves(evaluation: BoundFunction, array: Any) -> bool:
     """Whether a program may call the kernel of an evaluation on arrays such as this one."""
     dtype = gpu_precision(array)
     return serving() is not None and (dtype is None or evaluation.fits_gpu(dtype))
 
 
-def run(evaluation: Evaluation, arrays: Sequence[Any]) -> tuple[Any, ...]:
+def run(evaluation: BoundFunction, arrays: Sequence[Any]) -> tuple[Any, ...]:
     """The results for arrays with values that are not in the processor's memory; a guarded function waits for them."""
     if not kernel_serves(evaluation, arrays[0]):
         through_the_graph: tuple[Any, ...] = applied(evaluation, *arrays)
@@ -140,7 +138,7 @@ def run(evaluation: Evaluation, arrays: Sequence[Any]) -> tuple[Any, ...]:
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
-def applied(evaluation: Evaluation, *arrays: Any) -> tuple[Any, ...]:
+def applied(evaluation: BoundFunction, *arrays: Any) -> tuple[Any, ...]:
     """The results as an operation of a JAX program; the arrays have leading dimensions of the same number."""
     if not kernel_serves(evaluation, arrays[0]):
         return evaluation.over(jnp, *arrays)
@@ -152,7 +150,7 @@ def applied(evaluation: Evaluation, *arrays: Any) -> tuple[Any, ...]:
 
 
 def _changed(
-    evaluation: Evaluation, arrays: Sequence[Any], changes: Sequence[Any]
+    evaluation: BoundFunction, arrays: Sequence[Any], changes: Sequence[Any]
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The results, and their change with the changes of the arguments."""
     wanted = [not isinstance(change, SymbolicZero) for change in changes]

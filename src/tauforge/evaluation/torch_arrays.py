@@ -19,9 +19,9 @@ import torch
 from tauforge.arrays import real_numbers
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.evaluation.differentiable import (
-    Evaluation,
+    BoundFunction,
+    bound_function,
     check_shapes,
-    evaluation_of,
     of_same_rank,
     product,
 )
@@ -29,8 +29,8 @@ from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.streams import on_stream
 
 if TYPE_CHECKING:
-    from tauforge.evaluation.evaluated import Evaluated
     from tauforge.evaluation.evaluator import Evaluator
+    from tauforge.evaluation.with_functions import WithFunctions
 
 namespace: Any = torch
 PROCESSOR, GPU = "cpu", "cuda"
@@ -38,10 +38,10 @@ PRECISIONS = {torch.float32: "float32", torch.float64: "float64"}
 
 
 def call(
-    evaluator: Evaluator, robot: Evaluated, name: str, given: Mapping[str, Any], on_singular: str, **options: Any
+    evaluator: Evaluator, robot: WithFunctions, name: str, given: Mapping[str, Any], on_singular: str, **options: Any
 ) -> tuple[Any, ...]:
     """The function's results as tensors of the arguments' type, on their device."""
-    evaluation, values = evaluation_of(evaluator, name, given, on_singular, options)
+    evaluation, values = bound_function(evaluator, name, given, on_singular, options)
     loads = [argument.name for argument in evaluation.arguments if argument.kind is not None]
     tensors = as_tensors(values, loads)
     check_shapes(evaluation, robot.name, tensors)
@@ -117,7 +117,7 @@ class Applied(torch.autograd.Function):  # type: ignore[misc, unused-ignore]  # 
     """An evaluation as an operation of torch; the tensors have leading dimensions of the same number."""
 
     @staticmethod
-    def forward(evaluation: Evaluation, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    def forward(evaluation: BoundFunction, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         if tensors[0].device.type == GPU:
             return _on_gpu(evaluation, tensors)
         outs = evaluation.on_processor(*(tensor.detach().numpy() for tensor in tensors))
@@ -173,7 +173,7 @@ class Applied(torch.autograd.Function):  # type: ignore[misc, unused-ignore]  # 
         return tuple(totals)
 
     @staticmethod
-    def vmap(info: Any, in_dims: tuple[Any, ...], evaluation: Evaluation, *tensors: Any) -> tuple[Any, Any]:
+    def vmap(info: Any, in_dims: tuple[Any, ...], evaluation: BoundFunction, *tensors: Any) -> tuple[Any, Any]:
         """One leading dimension more; an argument without it has it with length 1."""
         moved = [
             tensor.unsqueeze(0) if dim is None else tensor.movedim(dim, 0)
@@ -183,7 +183,7 @@ class Applied(torch.autograd.Function):  # type: ignore[misc, unused-ignore]  # 
         return outs, (0,) * len(outs)
 
 
-def _on_gpu(evaluation: Evaluation, tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+def _on_gpu(evaluation: BoundFunction, tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     """By the CUDA kernel, on torch's current stream; torch's allocator, which knows the stream, owns the results."""
     library, first = arrays.cupy(), tensors[0]
     batch = torch.broadcast_shapes(*(tensor.shape[:-1] for tensor in tensors))
@@ -205,7 +205,7 @@ def _pulled_back(matrix: torch.Tensor, rank: int, gradient: torch.Tensor) -> tor
 
 
 def _swept_back(
-    evaluation: Evaluation, tensors: Sequence[torch.Tensor], wanted: Sequence[bool], gradients: Sequence[Any]
+    evaluation: BoundFunction, tensors: Sequence[torch.Tensor], wanted: Sequence[bool], gradients: Sequence[Any]
 ) -> list[Any]:
     """The gradients through the graph, differentiable again."""
 

@@ -6,20 +6,23 @@ Such a kernel takes, after the state, an array for each varying field, and so se
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError, UnsupportedFeatureError
-from tauforge.evaluation.evaluated import Evaluated
 from tauforge.validation import did_you_mean, real_array
+
+if TYPE_CHECKING:
+    from tauforge.evaluation.with_functions import WithFunctions
 
 NEVER_NEGATIVE = ("mass", "viscous", "coulomb", "motor_inertia", "friction")  # ends of names of fields
 NEVER_ZERO = {"universal_axes": "axes other than zero", "gear_ratio": "numbers other than 0"}
 
 
-def check_names(robot: Evaluated, varying: Sequence[str]) -> tuple[str, ...]:
+def check_names(robot: WithFunctions, varying: Sequence[str]) -> tuple[str, ...]:
     """The names as a tuple, if these fields of the robot may vary, each once."""
     fields = known_fields(robot, varying)
     if len(set(fields)) < len(fields):
@@ -28,7 +31,7 @@ def check_names(robot: Evaluated, varying: Sequence[str]) -> tuple[str, ...]:
     return fields
 
 
-def known_fields(robot: Evaluated, names: Sequence[str]) -> tuple[str, ...]:
+def known_fields(robot: WithFunctions, names: Sequence[str]) -> tuple[str, ...]:
     """The names as a tuple, if each is one of `varying_fields`."""
     if isinstance(names, str):
         raise UnsupportedFeatureError(f"expected a sequence of names, got {names!r}", field="varying")
@@ -42,7 +45,7 @@ def known_fields(robot: Evaluated, names: Sequence[str]) -> tuple[str, ...]:
     return fields
 
 
-def check_values(robot: Evaluated, given: Mapping[str, ArrayLike]) -> dict[str, Array]:
+def check_values(robot: WithFunctions, given: Mapping[str, ArrayLike]) -> dict[str, Array]:
     """Arrays (N, *core) or (*core) of the fields that vary, with values that a robot may have."""
     fields = {}
     for name in check_names(robot, tuple(given)):
@@ -65,12 +68,12 @@ def _check_range(field: str, value: Array) -> None:
         raise ShapeError(field, expected=NEVER_ZERO[field], got=str(value[zero][0].tolist()))
 
 
-def in_rows(robot: Evaluated, fields: Mapping[str, Array], rows: int) -> dict[str, Array]:
+def in_rows(robot: WithFunctions, fields: Mapping[str, Array], rows: int) -> dict[str, Array]:
     """A share for every row, (rows, *core)."""
     return {name: np.broadcast_to(x, (rows, *robot.varying_fields[name])) for name, x in fields.items()}
 
 
-def leading_shapes(robot: Evaluated, fields: Mapping[str, Array]) -> list[tuple[int, ...]]:
+def leading_shapes(robot: WithFunctions, fields: Mapping[str, Array]) -> list[tuple[int, ...]]:
     """The leading dimensions of each field."""
     return [x.shape[: x.ndim - len(robot.varying_fields[name])] for name, x in fields.items()]
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.evaluation import xla_frames
-from tauforge.evaluation.differentiable import Evaluation
+from tauforge.evaluation.differentiable import BoundFunction
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.streams import on_stream
 
@@ -32,12 +32,12 @@ KINDS: dict[int, np.dtype[Any]] = {11: np.dtype(np.float32), 12: np.dtype(np.flo
 REMEMBERED = 16  # errors
 
 # Evaluations by the number that programs know them by. They stay: a compiled program may be run at any time.
-_evaluations: dict[int, Evaluation] = {}
-_numbers: dict[Evaluation, int] = {}
+_evaluations: dict[int, BoundFunction] = {}
+_numbers: dict[BoundFunction, int] = {}
 _next_number = itertools.count()
 
 
-def number_of(evaluation: Evaluation) -> int:
+def number_of(evaluation: BoundFunction) -> int:
     """The number by which a program names the evaluation."""
     number = _numbers.get(evaluation)
     if number is None:
@@ -67,13 +67,13 @@ def _array(buffer: Any) -> Array:
     return np.frombuffer(memory, dtype).reshape(shape)
 
 
-def _on_processor(evaluation: Evaluation, frame: Any) -> None:
+def _on_processor(evaluation: BoundFunction, frame: Any) -> None:
     outs = evaluation.on_processor(*map(_array, _buffers(frame.arguments)))
     for buffer, out in zip(_buffers(frame.results), outs, strict=True):
         _array(buffer)[...] = out
 
 
-def _on_gpu(evaluation: Evaluation, frame: Any) -> None:
+def _on_gpu(evaluation: BoundFunction, frame: Any) -> None:
     results = list(_buffers(frame.results))
     if not any(math.prod(_shape(buffer)) for buffer in results):
         return
@@ -117,7 +117,7 @@ def error_behind(told: Exception) -> Exception:
 # --------------------------------------------------------------------------------------------------------- handlers
 
 
-def _handler(compute: Callable[[Evaluation, Any], None]) -> Callable[[Any], int | None]:
+def _handler(compute: Callable[[BoundFunction, Any], None]) -> Callable[[Any], int | None]:
     """What XLA calls with a pointer to a frame: it answers None, or the address of an error."""
 
     def handled(pointer: Any) -> int | None:

@@ -49,13 +49,13 @@ def _positions(robot: Robot) -> list[str]:
     """What the numbers of a position, a velocity and an acceleration are."""
     entries, coordinates = (
         "; ".join(f"{k} {c.name} [{c.unit}]" for k, c in enumerate(known))
-        for known in (robot.position_entries, robot.coordinates)
+        for known in (robot.positions.entries, robot.coordinates)
     )
     poses = "poses of the moved body in the base frame: x, y, z and the angles of R = Rz Ry Rx"
     twists = "Velocities are twists (velocity of its origin, angular velocity), base axes."
     turns = "" if robot.velocities_are_rates else "; of the three angles of a ball, angular velocities"
     rates = f"Velocities and accelerations are those of the coordinates{turns}."
-    if robot.position_entries == robot.coordinates:
+    if robot.positions.entries == robot.coordinates:
         first = (
             f"Positions are {poses}. {twists}"
             if robot.positions_are_poses
@@ -63,8 +63,8 @@ def _positions(robot: Robot) -> list[str]:
         )
         return [first, f"Coordinates: {coordinates}."]
     return [
-        f"A position has {robot.position_size} entries: {entries}.",
-        f"One position: {', '.join(repr(float(x) + 0.0) for x in robot.pictured_position)}.",
+        f"A position has {robot.positions.size} entries: {entries}.",
+        f"One position: {', '.join(repr(float(x) + 0.0) for x in robot.positions.default)}.",
         f"Coordinates, from which the other entries follow: {coordinates}.",
         f"Coordinates are {poses}. {twists}" if robot.positions_are_poses else rates,
     ]
@@ -162,7 +162,7 @@ def _units(robot: Robot, argument: str) -> str:
     """Such as " [rad]", of the arguments and results that every robot has."""
     entry = robot.functions["inverse_dynamics"]
     for place, known in enumerate(entry.arguments):
-        if known.name == argument and not place and robot.position_entries != robot.coordinates:
+        if known.name == argument and not place and robot.positions.entries != robot.coordinates:
             return ", with all its entries"
         if known.name == argument:
             return _listed([f"{c.unit}{RATES[place]}" for c in robot.coordinates])

@@ -18,8 +18,8 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.control.computed_torque import ComputedTorque
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.evaluation.evaluator import choices, reference
-from tauforge.evaluation.functions import Argument, Function, flat, results_of
+from tauforge.evaluation.functions import Argument, Function, choices, flat, results_of
+from tauforge.evaluation.reference import reference_call
 from tauforge.evaluation.varying import check_names
 from tauforge.export import description
 from tauforge.kernels.backends import NoKernelError
@@ -182,7 +182,7 @@ def by_formula(robot: Robot, name: str, extra: Extra, given: Sequence[Array]) ->
     arguments = dict(zip((*names, *extra.loads, *extra.varying), given, strict=True))
     fields = {field: arguments.pop(field) for field in extra.varying}
     shaped = {field: x.reshape(len(x), *robot.varying_fields[field]) for field, x in fields.items()}
-    return reference(robot, name, arguments, shaped)
+    return reference_call(robot, name, arguments, shaped)
 
 
 def _random_load(argument: Argument, count: int, random: np.random.Generator) -> Array:
@@ -275,7 +275,7 @@ def _forces(robot: Robot, extra: Extra, more: list[Array], *state: Array) -> Arr
 
 def _law(robot: Robot) -> ComputedTorque:
     robot.check_function("inverse_dynamics")
-    if robot.position_size != robot.n:
+    if robot.positions.size != robot.n:
         raise UnsupportedFeatureError(
             f"{robot.name} has positions with more entries than coordinates, which the law does not complete",
             field=COMPUTED_TORQUE,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.evaluation.differentiable import Evaluation, plain_evaluation
+from tauforge.evaluation.differentiable import BoundFunction, named_function
 from tauforge.extras import how_to_install
 from tauforge.field_docs import with_field_docs
 from tauforge.kernels.specification import Shape
@@ -32,7 +32,7 @@ def casadi_function(robot: Robot, name: str, *, loads: Sequence[str] = (), **opt
     Identity: equals the method on one state. Singular states give what the formula gives: nothing raises.
     """
     casadi = _library("casadi")
-    evaluation = plain_evaluation(robot, name, loads, options)
+    evaluation = named_function(robot, name, loads, options)
     columns = {argument.name: casadi.SX.sym(argument.name, argument.numbers) for argument in evaluation.arguments}
     inputs = {f"{key}{k}": column[k] for key, column in columns.items() for k in range(column.numel())}
     values = evaluation.graph.evaluate(inputs)
@@ -74,7 +74,7 @@ def sympy_expressions(
     Identity: equals the method on one state.
     """
     sympy = _library("sympy")
-    evaluation = plain_evaluation(robot, name, loads, options)
+    evaluation = named_function(robot, name, loads, options)
     arguments = {
         argument.name: tuple(sympy.Symbol(f"{argument.name}{k}", real=True) for k in range(argument.numbers))
         for argument in evaluation.arguments
@@ -115,7 +115,7 @@ def _with_shared_parts(sympy: Any, graph: Graph, inputs: dict[str, Any]) -> tupl
     return [-values[k] if negative else values[k] for k, negative in graph.outputs], substitutions
 
 
-def _shares(evaluation: Evaluation, values: list[Scalar]) -> list[tuple[Shape, list[Scalar]]]:
+def _shares(evaluation: BoundFunction, values: list[Scalar]) -> list[tuple[Shape, list[Scalar]]]:
     """Each result's core shape and its values."""
     given = iter(values)
     return [(core, [next(given) for _ in range(math.prod(core))]) for core in evaluation.results]

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from tauforge.errors import ModelError
 from tauforge.formats.toml_files import parse, read_toml
@@ -43,6 +43,23 @@ ARM_FORMAT = "tauforge-arm-1"  # that of files which name none
 TEXT = "<text>"  # what messages call a text that comes from no file
 
 
+class Options(TypedDict, total=False):
+    """Keyword arguments of `load` and `loads`; None for what is not given."""
+
+    tip: str | None
+    lock: Mapping[str, float] | None
+    loops: Sequence[Any] | None
+    home: Mapping[str, float] | None
+    tool: str | None
+    actuated: Sequence[str] | None
+
+
+def _check_names(function: str, options: Options) -> None:
+    for name in options:
+        if name not in Options.__annotations__:
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
+
+
 def catalogue() -> list[str]:
     """Names of the robots that come with the package."""
     return sorted(path.stem for path in CATALOGUE.glob("*.toml"))
@@ -55,26 +72,8 @@ def load(name_or_path: PlatformName) -> StewartPlatform: ...
 @overload
 def load(name_or_path: MechanismName) -> Mechanism: ...
 @overload
-def load(
-    name_or_path: str | os.PathLike[str],
-    *,
-    tip: str | None = None,
-    lock: Mapping[str, float] | None = None,
-    loops: Sequence[Any] | None = None,
-    home: Mapping[str, float] | None = None,
-    tool: str | None = None,
-    actuated: Sequence[str] | None = None,
-) -> Robot: ...
-def load(
-    name_or_path: str | os.PathLike[str],
-    *,
-    tip: str | None = None,
-    lock: Mapping[str, float] | None = None,
-    loops: Sequence[Any] | None = None,
-    home: Mapping[str, float] | None = None,
-    tool: str | None = None,
-    actuated: Sequence[str] | None = None,
-) -> Robot:
+def load(name_or_path: str | os.PathLike[str], **options: Unpack[Options]) -> Robot: ...
+def load(name_or_path: str | os.PathLike[str], **options: Unpack[Options]) -> Robot:
     """A robot of the catalogue by its name, or one from a .toml, .urdf or .xml (MJCF) file.
 
     A SerialArm, a StewartPlatform or a Mechanism. A URDF whose moving joints are one chain is an arm; one with
@@ -93,7 +92,7 @@ def load(
            fixed nor follow others
     `loads` reads the text of such a file.
     """
-    options = {"tip": tip, "lock": lock, "loops": loops, "home": home, "tool": tool, "actuated": actuated}
+    _check_names("load", options)
     if not isinstance(name_or_path, str | os.PathLike):
         raise ModelError(f"expected a catalogue name or a path, got {name_or_path!r}", field="load")
     if isinstance(name_or_path, str) and _is_text(name_or_path):
@@ -129,21 +128,12 @@ def load(
     )
 
 
-def loads(
-    text: str,
-    *,
-    tip: str | None = None,
-    lock: Mapping[str, float] | None = None,
-    loops: Sequence[Any] | None = None,
-    home: Mapping[str, float] | None = None,
-    tool: str | None = None,
-    actuated: Sequence[str] | None = None,
-) -> Robot:
+def loads(text: str, **options: Unpack[Options]) -> Robot:
     """A robot from the text of a model file: URDF or MJCF if it begins with `<`, TOML otherwise; see `load`.
 
     For descriptions that are not files, such as the `robot_description` of ROS.
     """
-    options = {"tip": tip, "lock": lock, "loops": loops, "home": home, "tool": tool, "actuated": actuated}
+    _check_names("loads", options)
     if not isinstance(text, str):
         raise ModelError(
             f"expected the text of a model file, got {shown(text)}",
@@ -180,7 +170,7 @@ XML_ROOTS = {
 }
 
 
-def _xml_robot(root: Element, options: Mapping[str, Any]) -> Robot:
+def _xml_robot(root: Element, options: Options) -> Robot:
     robot: Robot = import_module(XML_ROOTS.get(root.tag, XML_ROOTS["robot"])).robot_of(root, **options)
     return robot
 
@@ -197,7 +187,7 @@ URDF_REMEDIES = {
 }
 
 
-def _refuse_urdf_options(what: str, options: Mapping[str, Any]) -> None:
+def _refuse_urdf_options(what: str, options: Options) -> None:
     for argument, value in options.items():
         if value is not None:
             raise ModelError(

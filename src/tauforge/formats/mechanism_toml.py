@@ -171,7 +171,7 @@ def _choices(top: Table, springs: list[Table]) -> dict[str, Any]:
 
 def _on_urdf(top: Table, bodies: list[Table], joints: list[Table], springs: list[Table]) -> Mechanism:
     """The mechanism of a URDF, with the joints of the file closing loops on top of it."""
-    from tauforge.formats.urdf_held import with_locked_joints  # most files of mechanisms do not need it
+    from tauforge.formats.urdf_locked_joints import with_locked_joints  # most files of mechanisms do not need it
     from tauforge.formats.urdf_mechanism import described, start_of
     from tauforge.formats.urdf_tree import LETTERS, read_tree
     from tauforge.formats.xml_lines import read_xml

@@ -6,26 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tauforge import validation
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.formats.mjcf_geoms import body_of_geoms
 from tauforge.formats.mjcf_values import Values, check_spelling, is_true, unit, up_to
 from tauforge.formats.mjcf_visuals import BodyGeom
-from tauforge.formats.urdf_tree import NO_BODY
-from tauforge.formats.urdf_tree import Body as Mass
+from tauforge.formats.urdf_tree import NO_BODY, Inertial
 from tauforge.formats.xml_lines import Element, shown
-from tauforge.robots.mechanism.parts import (
-    GROUND_NAME,
-    Body,
-    Free,
-    Hinge,
-    MechanismJoint,
-    Slider,
-    Spherical,
-    Weld,
-)
+from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, Hinge, MechanismJoint, Slider, Spherical, Weld
 
 PASSED_OVER = ("camera", "light")
 TYPES = ("hinge", "slide", "ball", "free")
@@ -150,18 +139,7 @@ def _add_body(found: Found, parent: str, name: str, frame: Transform, inside: In
         parent = child
     if not steps:
         found.joints.append(Weld(_unused(found, f"{name} on {parent}"), parent, name, tuple(frame.translation)))
-    own = _mass(found, inside, name).seen_from(frame)
-    turned = frame.rotation != NO_DISPLACEMENT.rotation
-    found.bodies.append(
-        Body(
-            name,
-            own.mass,
-            tuple(own.com),
-            tuple(tuple(row) for row in own.inertia.rows),
-            origin=None if turned else tuple(frame.translation),
-            frame=validation.from_transform(frame) if turned else None,
-        )
-    )
+    found.bodies.append(_mass(found, inside, name).as_body(name, frame))
 
 
 def _unused(found: Found, name: str) -> str:
@@ -229,7 +207,7 @@ def _is_limited(values: Values, element: Element) -> bool:
     return given == "true" or (given == "auto" and values.autolimits and "range" in element.attributes)
 
 
-def _mass(found: Found, inside: Inside, name: str) -> Mass:
+def _mass(found: Found, inside: Inside, name: str) -> Inertial:
     """In the body's frame."""
     if len(inside.inertials) > 1:
         raise inside.inertials[1][0].fault("there is a second <inertial> in the same <body>", remedy="Keep one of them")
@@ -250,7 +228,7 @@ def _mass(found: Found, inside: Inside, name: str) -> Mass:
         return NO_BODY
 
 
-def _inertial(values: Values, element: Element) -> Mass:
+def _inertial(values: Values, element: Element) -> Inertial:
     element.text("pos")
     mass = element.number("mass")
     if mass < 0:
@@ -263,4 +241,4 @@ def _inertial(values: Values, element: Element) -> Mass:
     else:
         raise element.fault("diaginertia or fullinertia is missing", field="inertial")
     R, p = values.pose(element)
-    return Mass(mass, p, rotated(full, R))
+    return Inertial(mass, p, rotated(full, R))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tauforge.algebra.inertias import point_mass_inertia
+from tauforge.algebra.rotations import rotation_to
 from tauforge.algebra.vectors import ZERO, Matrix, Transform, Vector
 from tauforge.formats.mjcf_values import Values, up_to
-from tauforge.formats.turns import rotation_to
-from tauforge.formats.urdf_tree import NO_BODY, Body
+from tauforge.formats.urdf_tree import NO_BODY, Inertial, together
 from tauforge.formats.xml_lines import Element, shown
 
 WATER = 1000.0  # kg/m^3, the default density
@@ -17,20 +16,13 @@ SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 WITHOUT_MASS = ("plane", "hfield")
 
 
-def body_of_geoms(values: Values, geoms: Sequence[tuple[Element, Transform]]) -> Body:
+def body_of_geoms(values: Values, geoms: Sequence[tuple[Element, Transform]]) -> Inertial:
     """The geoms of a body together, in its frame. geoms: with the body <- the frame around each."""
-    bodies = [body.seen_from(outer) for geom, outer in geoms if (body := _body_of(values, geom)).mass > 0]
-    mass = math.fsum(body.mass for body in bodies)
-    com = ZERO
-    for body in bodies:
-        com = com + body.com * (body.mass / mass)
-    inertia = NO_BODY.inertia
-    for body in bodies:
-        inertia = inertia + body.inertia + point_mass_inertia(body.mass, body.com - com)
-    return Body(mass, com, (inertia + inertia.T) * 0.5)
+    bodies = (_body_of(values, geom).seen_from(outer) for geom, outer in geoms)
+    return together(body for body in bodies if body.mass > 0)
 
 
-def _body_of(values: Values, geom: Element) -> Body:
+def _body_of(values: Values, geom: Element) -> Inertial:
     kind = geom.attributes.get("type", "mesh" if "mesh" in geom.attributes else "sphere")
     if "mass" in geom.attributes:
         mass: float | None = geom.number("mass")
@@ -54,7 +46,7 @@ def _body_of(values: Values, geom: Element) -> Body:
         mass = geom.number("density", WATER) * volume
     if mass < 0:
         raise geom.fault(f"expected a mass >= 0, got {mass:g}", field="geom mass")
-    return Body(mass, ZERO, Matrix.diagonal(*(mass * x for x in moments))).seen_from(place)
+    return Inertial(mass, ZERO, Matrix.diagonal(*(mass * x for x in moments))).seen_from(place)
 
 
 def placed(values: Values, geom: Element, kind: str) -> tuple[Transform, tuple[float, ...]]:

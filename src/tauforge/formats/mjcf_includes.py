@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tauforge.errors import ModelError
-from tauforge.formats.relative_names import file_beside
+from tauforge.formats.file_names import file_beside
 from tauforge.formats.xml_lines import MAX_DEPTH, MAX_ELEMENTS, Element, read_xml, shown
 
 MAX_FILES = 64

@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from tauforge.algebra.rotations import Quaternion
+from tauforge.algebra.rotations import Quaternion, rotation_about, rotation_to
 from tauforge.algebra.vectors import E_X, E_Y, E_Z, IDENTITY, Matrix, Transform, Vector, cross
-from tauforge.formats.turns import rotation_about, rotation_to
-from tauforge.formats.urdf_spelling import one_typo_away
+from tauforge.formats.urdf_elements import one_typo_away
 from tauforge.formats.xml_lines import WORD, Element, shown
 
 ROTATIONS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from tauforge import validation
 from tauforge.algebra.vectors import IDENTITY, Transform, Vector
 from tauforge.errors import ModelError
+from tauforge.formats.file_names import relative_parts
 from tauforge.formats.mjcf_geoms import SIZES, placed
 from tauforge.formats.mjcf_values import Values, children
-from tauforge.formats.relative_names import relative_parts
 from tauforge.formats.xml_lines import Element, shown
 from tauforge.robots.visuals import LARGEST_SIZE, Box, Cylinder, MeshFile, Shape, Sphere, Visual
 from tauforge.validation import Floats

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tauforge import validation
-from tauforge.errors import ModelError
-from tauforge.formats.urdf_arm import arm_of_chain
-from tauforge.formats.urdf_held import check_lock, leader_of, with_locked_joints
-from tauforge.formats.urdf_seats import Seat, seats_of
-from tauforge.formats.urdf_tree import LETTERS, Tree, UrdfJoint, listed, read_tree, unknown_name
+from tauforge.algebra.rotations import rotation_to
+from tauforge.algebra.vectors import ZERO, Transform
+from tauforge.errors import ModelError, TauforgeWarning
+from tauforge.formats.urdf_locked_joints import check_lock, leader_of, with_locked_joints
+from tauforge.formats.urdf_tree import (
+    LETTERS,
+    Attachment,
+    Inertial,
+    Tree,
+    UrdfJoint,
+    listed,
+    read_tree,
+    together,
+    unknown_name,
+)
+from tauforge.formats.urdf_visuals import read_visuals
 from tauforge.formats.xml_lines import Element, read_xml, shown
+from tauforge.robots.physical import levels_to_the_caller
+from tauforge.robots.provenance import Source
 from tauforge.robots.robot import Robot
+from tauforge.robots.serial.joint import Joint
+from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.visuals import Visual
+
+Links = Mapping[str, Attachment]
 
 
 def read_urdf(path: Path, **options: Any) -> Robot:
@@ -21,27 +40,14 @@ def read_urdf(path: Path, **options: Any) -> Robot:
     return robot_of(read_xml(path), **options)
 
 
-def robot_of(
-    robot: Element,
-    *,
-    tip: str | None = None,
-    lock: Mapping[str, float] | None = None,
-    loops: Sequence[Any] | None = None,
-    home: Mapping[str, float] | None = None,
-    tool: str | None = None,
-    actuated: Sequence[str] | None = None,
-) -> Robot:
+def robot_of(robot: Element, **options: Any) -> Robot:
     """The arm of a <robot>, or its mechanism where moving joints branch, float, follow each other or close loops.
 
-    tip:   name of the link whose frame is the tool frame. Without loops the chain leads from the root to it, and moving
-           joints that hang on the fixed base beside the chain are left out
-    lock:  joint names and the coordinates (rad or m) they are held at; joints that mimic them are held too
-    loops: joints that close loops, see `tauforge.robots.mechanism.closing`
-    home:  joint names and coordinates from which loops are closed
-    tool:  name of the link whose frame is the tool frame; all branches stay
-    actuated: names of the joints of a mechanism that have actuators
-    Links that fixed or locked joints hold are merged into an arm's links; in a mechanism they are bodies, welded on.
+    Options as of `tauforge.load`: with `tip` and without loops the chain leads from the root to it, and moving joints
+    that hang on the fixed base beside the chain are left out. Links that fixed or locked joints hold are merged into an
+    arm's links; in a mechanism they are bodies, welded on.
     """
+    tip, lock, loops, home, tool, actuated = map(options.get, ("tip", "lock", "loops", "home", "tool", "actuated"))
     for option, name in (("tip", tip), ("tool", tool)):
         if name is not None and not isinstance(name, str):
             raise ModelError(f"expected the name of a link, got {validation.shown(name)}", field=option)
@@ -49,47 +55,35 @@ def robot_of(
         raise ModelError("tip and tool are both given", field="tool", remedy="tip leads a chain to it, tool does not")
     check_lock(lock)
     try:
-        return _robot_of(read_tree(robot), tip, lock or {}, loops, home, tool, actuated)
+        tree = with_locked_joints(read_tree(robot), lock or {})
+        links = tree.attachments()
+        for option, name in (("tip", tip), ("tool", tool)):
+            if name is not None and name not in links:
+                raise unknown_name(option, "link", name, list(links))
+        if loops is not None or home is not None:
+            from tauforge.formats.urdf_mechanism import closed_mechanism_of
+
+            return closed_mechanism_of(tree, loops or (), home or {}, tool=tip or tool, actuated=actuated)
+        chain = _chain(tree, links, tip)
+        if chain is not None and actuated is None and _is_arm(links, chain, tool):
+            return _arm_of_chain(tree, links, chain, tip or tool)
+        from tauforge.formats.urdf_mechanism import mechanism_of  # slow to import, and arms do not need it
+
+        whole = tree if chain is None else _trimmed(tree, links, chain)
+        return mechanism_of(whole, tool=tip or tool, actuated=actuated)
     except ModelError as error:  # of an argument: no line of the file is at fault
         raise error.located(robot.file) from None
 
 
-def _robot_of(
-    tree: Tree,
-    tip: str | None,
-    lock: Mapping[str, float],
-    loops: Sequence[Any] | None,
-    home: Mapping[str, float] | None,
-    tool: str | None,
-    actuated: Sequence[str] | None,
-) -> Robot:
-    tree = with_locked_joints(tree, lock)
-    seats = seats_of(tree)
-    for option, name in (("tip", tip), ("tool", tool)):
-        if name is not None and name not in seats:
-            raise unknown_name(option, "link", name, list(seats))
-    if loops is not None or home is not None:
-        from tauforge.formats.urdf_mechanism import closed_mechanism_of
-
-        return closed_mechanism_of(tree, loops or (), home or {}, tool=tip or tool, actuated=actuated)
-    chain = _chain(tree, seats, tip)
-    if chain is not None and actuated is None and _is_arm(seats, chain, tool):
-        return arm_of_chain(tree, seats, chain, tip or tool)
-    from tauforge.formats.urdf_mechanism import mechanism_of  # slow to import, and arms do not need it
-
-    whole = tree if chain is None else _trimmed(tree, seats, chain)
-    return mechanism_of(whole, tool=tip or tool, actuated=actuated)
-
-
-def _chain(tree: Tree, seats: dict[str, Seat], tip: str | None) -> list[UrdfJoint] | None:
+def _chain(tree: Tree, links: Links, tip: str | None) -> list[UrdfJoint] | None:
     """The moving joints from the base to the tip, or to the end of the only chain there is; None if they branch."""
-    carriers = {joint.name: seats[joint.parent].carrier for joint in tree.joints.values() if joint.moves}
+    carriers = {joint.name: links[joint.parent].carrier for joint in tree.joints.values() if joint.moves}
     if tip is None:
         chain = _trunk(carriers)
         if len(chain) < len(carriers):
             return None
     else:
-        chain = _way_up(carriers, seats[tip].carrier)
+        chain = _way_up(carriers, links[tip].carrier)
         # a branch that leaves from the world-fixed base neither moves with the arm nor loads it
         counted = [name for name in carriers if _way_up(carriers, name)[:1] == chain[:1]]
         _refuse_led_from_beyond(tree, chain, counted)
@@ -101,9 +95,9 @@ def _chain(tree: Tree, seats: dict[str, Seat], tip: str | None) -> list[UrdfJoin
     return [tree.joints[name] for name in chain]
 
 
-def _is_arm(seats: dict[str, Seat], chain: Sequence[UrdfJoint], tool: str | None) -> bool:
+def _is_arm(links: Links, chain: Sequence[UrdfJoint], tool: str | None) -> bool:
     """Whether arms have all its joints, and the tool, where it is given, is on the last link."""
-    at_end = tool is None or seats[tool].carrier == chain[-1].name
+    at_end = tool is None or links[tool].carrier == chain[-1].name
     return at_end and not any(joint.unsupported for joint in chain)
 
 
@@ -159,13 +153,96 @@ def _lock_example(names: Sequence[str], most: int = 4) -> str:
     return "lock={" + ", ".join(entries) + "}"
 
 
-def _trimmed(tree: Tree, seats: dict[str, Seat], chain: Sequence[UrdfJoint]) -> Tree:
+def _trimmed(tree: Tree, links: Links, chain: Sequence[UrdfJoint]) -> Tree:
     """Without the links that other moving joints carry."""
     kept = {None, *(joint.name for joint in chain)}
-    links = {link for link, seat in seats.items() if seat.carrier in kept}
+    held = {link for link, attachment in links.items() if attachment.carrier in kept}
     return Tree(
         tree.robot,
         tree.root,
-        {link: body for link, body in tree.bodies.items() if link in links},
-        {name: joint for name, joint in tree.joints.items() if joint.child in links},
+        {link: body for link, body in tree.bodies.items() if link in held},
+        {name: joint for name, joint in tree.joints.items() if joint.child in held},
     )
+
+
+# ------------------------------------------------------------------------------------------------- arms
+
+
+def _arm_of_chain(tree: Tree, links: Links, chain: Sequence[UrdfJoint], tip: str | None) -> SerialArm:
+    """tip: the link whose frame is the tool frame. Without it the tool frame is that of the only leaf link beyond the
+    last moving joint, or of the last moving link if there are several leaves; `sources` of the arm says which.
+    """
+    robot = tree.robot
+    composites = [_composite(tree, links, joint) for joint in chain]
+    tool = _tool_link(tree, links, chain[-1], tip)
+    try:
+        arm = SerialArm(
+            joints=tuple(_arm_joint(joint, links, body) for joint, body in zip(chain, composites, strict=True)),
+            tool=validation.from_transform(links[tool.link].placement),
+            name=robot.text("name"),
+            sources=(Source(("tool",), f"the frame of link {shown(tool.link)} of the URDF", tool.reason),),
+            visuals=_visuals(robot, links, chain),
+        )
+    except ModelError as error:
+        raise error.located(robot.file) from None
+    if all(body.is_massless for body in composites):
+        text = f"{robot.file}: no moving link has mass or inertia, so its dynamics are singular"
+        warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
+    return arm
+
+
+class ToolLink(NamedTuple):
+    """The link whose frame is the tool frame, and why it is."""
+
+    link: str
+    reason: str
+
+
+def _tool_link(tree: Tree, links: Links, last: UrdfJoint, tip: str | None) -> ToolLink:
+    if tip is not None:
+        return ToolLink(tip, "chosen by name")
+    parents = {joint.parent for joint in tree.joints.values()}
+    leaves = [link for link, held in links.items() if held.carrier == last.name and link not in parents]
+    if len(leaves) == 1:
+        return ToolLink(leaves[0], "the only last link of the chain; tip chooses another")
+    return ToolLink(last.child, "the last moving link, for several links end the chain; tip chooses one of them")
+
+
+def _composite(tree: Tree, links: Links, joint: UrdfJoint) -> Inertial:
+    """Everything that the joint carries up to the next moving joint, as one body in its link frame."""
+    carried = [(tree.bodies[link], held.placement) for link, held in links.items() if held.carrier == joint.name]
+    return together(body.seen_from(placement) for body, placement in carried if not body.is_massless)
+
+
+def _arm_joint(joint: UrdfJoint, links: Links, body: Inertial) -> Joint:
+    turn = Transform(rotation_to(joint.axis), ZERO)
+    return Joint(
+        kind=LETTERS[joint.type],
+        before=validation.from_transform(links[joint.parent].placement.then(joint.origin).then(turn)),
+        after=validation.from_transform(turn.inverse()),
+        mass=body.mass,
+        com=tuple(body.com),
+        inertia=tuple(tuple(row) for row in body.inertia.rows),
+        viscous=joint.damping,
+        coulomb=(joint.friction, joint.friction),
+        limits=joint.limits,
+        max_speed=joint.max_speed,
+        max_force=joint.max_force,
+        name=joint.name,
+    )
+
+
+def _visuals(robot: Element, links: Links, chain: Sequence[UrdfJoint]) -> tuple[Visual, ...]:
+    """The visuals of what the arm consists of; those on branches that are left out are left out with them.
+
+    The link frame of a joint is that of the URDF's child link, see `_arm_joint`, so what fixed joints hold is placed in
+    it by its attachment.
+    """
+    frames: dict[str | None, int] = {None: 0} | {joint.name: i for i, joint in enumerate(chain, 1)}
+    found = []
+    for link, origin, shape, rgba in read_visuals(robot):
+        carrier, placement = links[link]
+        if carrier in frames:
+            rows = validation.from_transform(placement.then(origin))
+            found.append(Visual(name=link, link=frames[carrier], placement=rows, shape=shape, rgba=rgba))
+    return tuple(found)

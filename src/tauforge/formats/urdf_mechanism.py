@@ -7,26 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from tauforge import validation
+from tauforge.algebra.rotations import rotation_to
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Transform, Vector
 from tauforge.errors import ModelError
-from tauforge.formats.joint_order import in_order
-from tauforge.formats.turns import rotation_to
-from tauforge.formats.urdf_held import coordinates_at_zero, displaced, held_coordinate
+from tauforge.formats.urdf_locked_joints import coordinates_at_zero, displaced, held_coordinate
 from tauforge.formats.urdf_tree import LETTERS, Tree, UrdfJoint, listed, unknown_name
 from tauforge.formats.urdf_visuals import read_visuals
 from tauforge.formats.xml_lines import Element, shown
 from tauforge.robots.mechanism.closing import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
-from tauforge.robots.mechanism.parts import (
-    GROUND_NAME,
-    Body,
-    Free,
-    Hinge,
-    MechanismJoint,
-    Planar,
-    Slider,
-    Weld,
-)
+from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, Hinge, MechanismJoint, Planar, Slider, Weld
 from tauforge.robots.provenance import Source
 from tauforge.robots.visuals import Visual
 
@@ -68,7 +58,7 @@ def described(tree: Tree, tool: str | None, actuated: Sequence[str] | None) -> d
             displaced(joint, at_zero[joint.name]) if joint.type in LETTERS else joint.origin
         )
         try:
-            bodies.append(_body(tree, joint.child, frames[joint.child]))
+            bodies.append(tree.bodies[joint.child].as_body(joint.child, frames[joint.child]))
             joints.append(_joint(tree, joint, frames[joint.parent].then(joint.origin), at_zero))
         except ModelError as error:
             raise joint.element.fault(error.problem, field=f"joint {shown(joint.name)}", remedy=error.remedy) from None
@@ -85,6 +75,14 @@ def described(tree: Tree, tool: str | None, actuated: Sequence[str] | None) -> d
         "sources": (Source(("tool",), f"link {shown(last)} of the URDF", reason),),
         "visuals": _visuals(tree.robot, names),
     }
+
+
+def in_order(joints: Sequence[MechanismJoint], names: Sequence[str]) -> list[MechanismJoint]:
+    """The joints, those that are named in the order of their names: they change places among themselves."""
+    by_name = {joint.name: joint for joint in joints}
+    named = iter(dict.fromkeys(names))
+    chosen = set(names)
+    return [by_name[next(named)] if joint.name in chosen else joint for joint in joints]
 
 
 def _actuated(tree: Tree, joints: Sequence[MechanismJoint], names: Sequence[str]) -> list[MechanismJoint]:
@@ -109,7 +107,7 @@ def _actuated(tree: Tree, joints: Sequence[MechanismJoint], names: Sequence[str]
 def _root(tree: Tree) -> Iterator[Body]:
     """The root link is a body on the ground, so that its name stays, unless it is called ground itself."""
     if tree.root != GROUND_NAME:
-        yield _body(tree, tree.root, NO_DISPLACEMENT)
+        yield tree.bodies[tree.root].as_body(tree.root, NO_DISPLACEMENT)
 
 
 def _root_joint(tree: Tree) -> Iterator[MechanismJoint]:
@@ -131,19 +129,6 @@ def _by_branches(tree: Tree) -> Iterator[UrdfJoint]:
         joint = left.pop()
         yield joint
         left += below.get(joint.child, [])[::-1]
-
-
-def _body(tree: Tree, link: str, frame: Transform) -> Body:
-    own = tree.bodies[link].seen_from(frame)
-    turned = frame.rotation != NO_DISPLACEMENT.rotation
-    return Body(
-        link,
-        own.mass,
-        tuple(own.com),
-        tuple(tuple(row) for row in own.inertia.rows),
-        origin=None if turned else tuple(frame.translation),
-        frame=validation.from_transform(frame) if turned else None,
-    )
 
 
 def _joint(tree: Tree, joint: UrdfJoint, frame: Transform, at_zero: Mapping[str, float]) -> MechanismJoint:

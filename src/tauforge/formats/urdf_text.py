@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tauforge.algebra.rotations import angles_of
+from tauforge.algebra.rotations import angles_of, rotation_about
 from tauforge.algebra.vectors import E_Z, IDENTITY, NO_DISPLACEMENT, Matrix, Transform, Vector, cross
 from tauforge.errors import ModelError
-from tauforge.formats.turns import rotation_about
 from tauforge.formats.urdf_tree import UNLIMITED
 from tauforge.formats.xml_text import (
     STILL,

@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from tauforge import validation
-from tauforge.algebra.inertias import rotated
+from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.vectors import E_X, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
 from tauforge.errors import ModelError, TauforgeWarning
-from tauforge.formats.urdf_spelling import MOMENTS, unknown_names
+from tauforge.formats.urdf_elements import MOMENTS, unknown_names, value, values
 from tauforge.formats.xml_lines import XACRO_REMEDY, Element, shown
+from tauforge.robots.mechanism.parts import Body
 from tauforge.robots.physical import levels_to_the_caller
 
 LETTERS = {"revolute": "R", "continuous": "R", "prismatic": "P"}
@@ -28,24 +29,54 @@ UNLIMITED = 1e9  # rad, m, N m, N and their rates: a limit as large as this is n
 MAX_LINKS = 500  # and joints; far above any robot, and read in a fraction of a second
 
 
-class Body(NamedTuple):
+class Inertial(NamedTuple):
     """mass kg, com m, inertia kg m^2 about the centre of mass; in the axes of a named frame."""
 
     mass: float
     com: Vector
     inertia: Matrix
 
-    def seen_from(self, placement: Transform) -> Body:
-        """The same body in the outer frame of the placement."""
+    def seen_from(self, placement: Transform) -> Inertial:
+        """The same in the outer frame of the placement."""
         R, p = placement
-        return Body(self.mass, R @ self.com + p, rotated(self.inertia, R))
+        return Inertial(self.mass, R @ self.com + p, rotated(self.inertia, R))
 
     @property
     def is_massless(self) -> bool:
         return self.mass == 0 and all(x == 0 for row in self.inertia.rows for x in row)
 
+    def as_body(self, name: str, frame: Transform) -> Body:
+        """A body of a mechanism. frame: world <- the frame that this is in"""
+        own = self.seen_from(frame)
+        turned = frame.rotation != NO_DISPLACEMENT.rotation
+        return Body(
+            name,
+            own.mass,
+            tuple(own.com),
+            tuple(tuple(row) for row in own.inertia.rows),
+            origin=None if turned else tuple(frame.translation),
+            frame=validation.from_transform(frame) if turned else None,
+        )
 
-NO_BODY = Body(0.0, ZERO, Matrix((ZERO, ZERO, ZERO)))
+
+NO_BODY = Inertial(0.0, ZERO, Matrix((ZERO, ZERO, ZERO)))
+
+
+def together(parts: Iterable[Inertial]) -> Inertial:
+    """Several as one, all in the same frame."""
+    bodies = list(parts)
+    heavy = [body for body in bodies if body.mass > 0]
+    mass = math.fsum(body.mass for body in heavy)
+    if len(heavy) == 1:
+        com = heavy[0].com  # as given, not rounded by a product and a quotient
+    else:
+        com = ZERO
+        for body in heavy:
+            com = com + body.com * (body.mass / mass)
+    inertia = NO_BODY.inertia
+    for body in bodies:
+        inertia = inertia + body.inertia + point_mass_inertia(body.mass, body.com - com)
+    return Inertial(mass, com, (inertia + inertia.T) * 0.5)
 
 
 class Mimic(NamedTuple):
@@ -90,8 +121,24 @@ class Tree:
 
     robot: Element
     root: str
-    bodies: dict[str, Body]
+    bodies: dict[str, Inertial]
     joints: dict[str, UrdfJoint]
+
+    def attachments(self) -> dict[str, Attachment]:
+        """Where every link is held."""
+        found = {self.root: Attachment(None, NO_DISPLACEMENT)}
+        for joint in self.joints.values():
+            carrier, placement = found[joint.parent]
+            fixed = Attachment(carrier, placement.then(joint.origin))
+            found[joint.child] = Attachment(joint.name, NO_DISPLACEMENT) if joint.moves else fixed
+        return found
+
+
+class Attachment(NamedTuple):
+    """Where a link is held: the moving joint that carries it (None: the world) and that joint's link frame <- link."""
+
+    carrier: str | None
+    placement: Transform
 
 
 def read_tree(robot: Element) -> Tree:
@@ -103,7 +150,7 @@ def read_tree(robot: Element) -> Tree:
     links = _by_name(robot, "link")
     elements = _by_name(robot, "joint")
     unknown = unknown_names((*links.values(), *elements.values()))
-    bodies = {name: _read_body(link) for name, link in links.items()}
+    bodies = {name: _read_inertial(link) for name, link in links.items()}
     joints = {name: _read_joint(element) for name, element in elements.items()}
     tree = _rooted(robot, links, bodies, joints)
     if unknown is not None:
@@ -129,25 +176,21 @@ def _by_name(robot: Element, tag: str) -> dict[str, Element]:
     return found
 
 
-def _read_body(link: Element) -> Body:
+def _read_inertial(link: Element) -> Inertial:
     inertial = link.optional_child("inertial")
     if inertial is None:
         return NO_BODY
-    mass_element, inertia_element = inertial.child("mass"), inertial.child("inertia")
-    mass = mass_element.number("value")
-    if mass < 0:
-        raise mass_element.fault(f"expected a mass >= 0, got {mass}", field="mass value")
-    xx, xy, xz, yy, yz, zz = (inertia_element.number(moment) for moment in MOMENTS)
+    (mass,) = values(inertial, "mass", "value")
+    xx, xy, xz, yy, yz, zz = values(inertial, "inertia", *MOMENTS)
     inertia = Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
-    return Body(mass, ZERO, inertia).seen_from(read_origin(inertial))
+    return Inertial(mass, ZERO, inertia).seen_from(read_origin(inertial))
 
 
 def read_origin(owner: Element) -> Transform:
     """The frame of the <origin> in an element, seen from the frame around it."""
-    origin = owner.optional_child("origin")
-    if origin is None:
+    if owner.optional_child("origin") is None:
         return NO_DISPLACEMENT
-    rpy, xyz = (origin.numbers(attribute, 3, (0.0, 0.0, 0.0)) for attribute in ("rpy", "xyz"))
+    rpy, xyz = values(owner, "origin", "rpy", "xyz")
     return Transform(validation.rotation_from_rpy(*rpy), Vector(*xyz))
 
 
@@ -161,8 +204,8 @@ def _read_joint(joint: Element) -> UrdfJoint:
         element=joint,
         name=name,
         type=kind,
-        parent=joint.child("parent").text("link"),
-        child=joint.child("child").text("link"),
+        parent=values(joint, "parent", "link")[0],
+        child=values(joint, "child", "link")[0],
         origin=read_origin(joint),
     )
     if kind == "planar":
@@ -170,31 +213,25 @@ def _read_joint(joint: Element) -> UrdfJoint:
     if kind not in LETTERS:
         return common
     limits, max_force, max_speed = _read_limit(joint, kind)
-    dynamics = joint.optional_child("dynamics")
+    damping, friction = values(joint, "dynamics", "damping", "friction")
+    mimic = joint.optional_child("mimic")
     return replace(
         common,
         axis=_read_axis(joint),
         limits=limits,
         max_force=max_force,
         max_speed=max_speed,
-        damping=0.0 if dynamics is None else _non_negative(dynamics, "damping", 0.0),
-        friction=0.0 if dynamics is None else _non_negative(dynamics, "friction", 0.0),
-        mimic=_read_mimic(joint),
+        damping=damping,
+        friction=friction,
+        mimic=None if mimic is None else Mimic(*(value(mimic, name) for name in Mimic._fields)),
     )
-
-
-def _read_mimic(joint: Element) -> Mimic | None:
-    mimic = joint.optional_child("mimic")
-    if mimic is None:
-        return None
-    return Mimic(mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0))
 
 
 def _read_axis(joint: Element) -> Vector:
     element = joint.optional_child("axis")
     if element is None:
         return E_X
-    xyz = element.numbers("xyz", 3)
+    xyz = value(element, "xyz")
     largest = max(map(abs, xyz))
     if largest == 0:
         raise element.fault("the axis is zero", field="axis xyz", remedy="Give it a direction, such as 0 0 1")
@@ -212,10 +249,12 @@ def _read_limit(joint: Element, kind: str) -> tuple[tuple[float, float] | None, 
         raise joint.fault(
             f"a {kind} joint needs a <limit>", field="limit", remedy="Add <limit lower= upper= effort= velocity=/>"
         )
-    effort, velocity = (_most(limit, attribute) for attribute in ("effort", "velocity"))
+    # 0 is the placeholder of many files for "not known": no joint is meant to be without force or speed
+    known = (value(limit, name) for name in ("effort", "velocity"))
+    effort, velocity = (most if 0 < most < UNLIMITED else None for most in known)
     if kind == "continuous":
         return None, effort, velocity
-    lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
+    lower, upper = value(limit, "lower"), value(limit, "upper")
     if lower > upper:
         raise limit.fault(
             f"the lower limit {lower} is above the upper limit {upper}", field="limit", remedy="Swap them"
@@ -223,20 +262,9 @@ def _read_limit(joint: Element, kind: str) -> tuple[tuple[float, float] | None, 
     return None if min(-lower, upper) >= UNLIMITED else (lower, upper), effort, velocity
 
 
-def _most(limit: Element, attribute: str) -> float | None:
-    """0 is the placeholder of many files for "not known": no joint is meant to be without force or speed."""
-    value = _non_negative(limit, attribute, 0.0)
-    return value if 0 < value < UNLIMITED else None
-
-
-def _non_negative(element: Element, attribute: str, default: float | None = None) -> float:
-    value = element.number(attribute, default)
-    if value < 0:
-        raise element.fault(f"expected a number >= 0, got {value}", field=f"{element.tag} {attribute}")
-    return value
-
-
-def _rooted(robot: Element, links: dict[str, Element], bodies: dict[str, Body], joints: dict[str, UrdfJoint]) -> Tree:
+def _rooted(
+    robot: Element, links: dict[str, Element], bodies: dict[str, Inertial], joints: dict[str, UrdfJoint]
+) -> Tree:
     """The tree with its joints in order from the root, or the reason why it is none."""
     held_by: dict[str, UrdfJoint] = {}
     below: dict[str, list[UrdfJoint]] = {name: [] for name in links}

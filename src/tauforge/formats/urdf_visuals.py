@@ -6,11 +6,13 @@ Mesh files are named here and never opened.
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import NamedTuple
 
 from tauforge.algebra.vectors import Transform
 from tauforge.errors import ModelError, TauforgeWarning
-from tauforge.formats.mesh_names import mesh_place
+from tauforge.formats.file_names import MANIFEST, PACKAGE, relative_parts
+from tauforge.formats.urdf_elements import ATTRIBUTES, value
 from tauforge.formats.urdf_tree import read_origin
 from tauforge.formats.xml_lines import Element, shown
 from tauforge.robots.physical import levels_to_the_caller
@@ -19,7 +21,11 @@ from tauforge.validation import Floats
 
 MAX_VISUALS = 1000  # far above any robot, and drawn without trouble
 MOST_TOLD = 5  # faults that the warning names
-SHAPES = ("box", "cylinder", "sphere", "mesh")
+SHAPES: dict[str, type[Shape]] = {"box": Box, "cylinder": Cylinder, "sphere": Sphere, "mesh": MeshFile}
+REMEDY = (
+    "Keep meshes in the folder of the URDF, or name them package://FOLDER/... by a folder with a package.xml that the "
+    "URDF is in"
+)
 
 
 class UrdfVisual(NamedTuple):
@@ -97,30 +103,44 @@ def _shape(visual: Element) -> Shape:
         tags = ", ".join(f"<{child.tag[:20]}>" for child in geometry.children[:3]) or "nothing"
         raise geometry.fault(f"expected one of {', '.join(SHAPES)}, got {tags}", field="geometry")
     element = geometry.children[0]
-    match element.tag:
-        case "box":
-            return Box(_sizes(element, "size", 3))
-        case "cylinder":
-            return Cylinder(*_sizes(element, "radius"), *_sizes(element, "length"))
-        case "sphere":
-            return Sphere(*_sizes(element, "radius"))
-        case _:
-            return _mesh(element)
+    if element.tag == "mesh":
+        return _mesh(element)
+    return SHAPES[element.tag](*(value(element, name) for name in ATTRIBUTES[element.tag]))
 
 
 def _mesh(mesh: Element) -> MeshFile:
-    folder, name = mesh_place(mesh)
-    scale = mesh.numbers("scale", 3, (1.0, 1.0, 1.0))
+    folder, name = _mesh_place(mesh)
+    scale = value(mesh, "scale")
     if not all(0 < abs(factor) <= LARGEST_SIZE for factor in scale):
         raise mesh.fault(f"expected three factors other than 0, got {shown(mesh.text('scale'))}", field="mesh scale")
-    return MeshFile(folder, name, scale, mesh.text("filename"))
+    return MeshFile(folder, name, scale, value(mesh, "filename"))
 
 
-def _sizes(element: Element, attribute: str, count: int = 1) -> Floats:
-    sizes = element.numbers(attribute, count)
-    if not all(0 <= size <= LARGEST_SIZE for size in sizes):
-        got = shown(element.text(attribute))
-        raise element.fault(
-            f"expected lengths from 0 to {LARGEST_SIZE:g} m, got {got}", field=f"{element.tag} {attribute}"
-        )
-    return sizes
+def _mesh_place(mesh: Element) -> tuple[str | None, str]:
+    """The folder (None for a text) and the file in it that a <mesh> names; ModelError where it is outside the model's.
+
+    package://NAME/rest is rest in the folder of the URDF if that is called NAME, else in the nearest folder called NAME
+    around it that has a package.xml. Where there is none, NAME is a folder beside the URDF. Every other name is
+    relative to the URDF.
+    """
+    given: str = value(mesh, "filename")
+    folder = mesh.file.absolute().parent if isinstance(mesh.file, Path) else None
+    path = given
+    if given.startswith(PACKAGE):
+        path = given.removeprefix(PACKAGE)
+        package, slash, rest = path.partition("/")
+        around = None if folder is None else _package(folder, package)
+        if package and slash and around is not None:
+            folder, path = around, rest
+    try:
+        parts = relative_parts(given, path)
+    except ModelError as error:
+        raise mesh.fault(error.problem, field="mesh filename", remedy=REMEDY) from None
+    return (None if folder is None else str(folder)), "/".join(parts)
+
+
+def _package(folder: Path, name: str) -> Path | None:
+    """The package of this name that a folder is in. Any other folder around it, such as a home folder, is none."""
+    if folder.name == name:
+        return folder
+    return next((one for one in folder.parents if one.name == name and (one / MANIFEST).is_file()), None)

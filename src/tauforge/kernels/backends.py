@@ -48,7 +48,7 @@ class TooLargeError(NoKernelError):
 
 # targets by name: a backend, or the module that has one called `BACKEND`, which is slow to import
 _BACKENDS: dict[str, Backend | str] = {
-    "cpu": "tauforge.kernels.cpu.backend",
+    "cpu": "tauforge.kernels.cpu.kernel",
     "cuda": "tauforge.kernels.cuda.backend",
 }
 

@@ -113,14 +113,14 @@ class CsvMotion(Motion):
             rates[:, still] = seconds[:, still] = 0.0
             self.uncertain, self._noise = np.where(still, 0.0, own.uncertain[1]), own.noise
         else:
-            rates = self._robot.coordinate_rates(position, velocity)[0]
+            rates = self._robot.positions.rates(position, velocity)[0]
             if acceleration is None:
                 own = derivatives(self.times, rates, table.steps(columns.velocity), time_steps, self.smooth, order=1)
                 rates, seconds, self.uncertain, self._noise = own.values, own.first, own.uncertain[0], own.noise
         if acceleration is not None:
             self.uncertain = np.zeros(position.shape[1])
-            velocity = self._robot.from_coordinate_rates(position, rates, np.zeros_like(rates))[0]
-            seconds = self._robot.coordinate_rates(position, velocity, acceleration)[1]
+            velocity = self._robot.positions.from_rates(position, rates, np.zeros_like(rates))[0]
+            seconds = self._robot.positions.rates(position, velocity, acceleration)[1]
         return position, rates, seconds
 
     def _warn_of_doubt(self, table: CsvTable, columns: Columns, seconds: Array) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ class CsvMotion(Motion):
         return tuple(names)
 
     def _sample_of(self, position: Array, rates: Array, seconds: Array) -> MotionSample:
-        return MotionSample(position, *self._robot.from_coordinate_rates(position, rates, seconds))
+        return MotionSample(position, *self._robot.positions.from_rates(position, rates, seconds))
 
     def _within(self, t: Array) -> tuple[Array, Array, Array]:
         if self._curve is None:
@@ -173,7 +173,7 @@ class CsvMotion(Motion):
     @computed_once
     def positions(self) -> Array:
         """(k, N) at the times: of a mechanism those of all joints, with loops closed."""
-        return self._robot.position_at(self.samples.position, self._whole)
+        return self._robot.positions.at(self.samples.position, self._whole)
 
     @property
     def steps(self) -> tuple[float, float]:

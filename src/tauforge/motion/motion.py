@@ -95,7 +95,7 @@ class MotionOfRobot(Motion):
 
     def _within(self, t: Array) -> tuple[Array, Array, Array]:
         position, rates, seconds = self.motion._within(t)
-        return (position, *self.robot.from_coordinate_rates(position, rates, seconds))
+        return (position, *self.robot.positions.from_rates(position, rates, seconds))
 
     def near(self, t: ArrayLike) -> Array | None:
         return self.motion.near(t)

@@ -108,7 +108,7 @@ def _instants(start: float, end: float, pace: Pace) -> tuple[Array, bool]:
 def _of_motion(robot: Robot, motion: Motion, pace: Pace, forces: Forces) -> AnimationFrames:
     times, thinned = _instants(0.0, motion.duration, pace)
     coordinates, velocity, acceleration = motion.sample(times)
-    position = robot.position_at(coordinates, motion.near(times))
+    position = robot.positions.at(coordinates, motion.near(times))
     force = np.asarray(forces(position, velocity, acceleration), float)
     expected = len(times), len(robot.actuators)
     if force.shape != expected:
@@ -118,12 +118,12 @@ def _of_motion(robot: Robot, motion: Motion, pace: Pace, forces: Forces) -> Anim
 
 def _of_recording(robot: Robot, recording: Recording, pace: Pace) -> AnimationFrames:
     times, thinned = _instants(float(recording.time[0]), float(recording.time[-1]), pace)
-    angles = [k for k, entry in enumerate(robot.position_entries) if entry.wraps]
+    angles = [k for k, entry in enumerate(robot.positions.entries) if entry.wraps]
     position = _between(times, recording.time, recording.position, angles)
     target = None
     if np.isfinite(recording.target_position).all():
         angles = [k for k, coordinate in enumerate(robot.coordinates) if coordinate.wraps]
-        target = robot.position_at(_between(times, recording.time, recording.target_position, angles), position)
+        target = robot.positions.at(_between(times, recording.time, recording.target_position, angles), position)
     force, velocity, acceleration = (
         _between(times, recording.time, rows, [])
         for rows in (recording.force, recording.velocity, recording.acceleration)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from tauforge.errors import ModelError
-from tauforge.formats.mesh_names import MANIFEST, PACKAGE
+from tauforge.formats.file_names import MANIFEST, PACKAGE
 from tauforge.pictures.mesh_parsing import parsed_mesh
 from tauforge.pictures.triangles import Mesh, sound, stretched
 from tauforge.robots.visuals import LARGEST_SIZE, MeshFile

@@ -39,7 +39,7 @@ def plot(
     and z axes of its frames, numbered from 0 at the base; a platform has all axes and the numbers of its legs.
 
     position: (n,) joint coordinates or a pose; of a mechanism (N,), or its independent coordinates; (k, n) for several,
-              from faint to strong; default `robot.pictured_position`
+              from faint to strong; default `robot.positions.default`
     forces:   (m,) or (k, m) N m or N: an arrow for each actuator, along its axis or about it. The longest is that of
               the largest force, and of the largest torque
     frames:   True for all frames, or their names, such as ["tool"]; default none, and all in a schematic
@@ -47,7 +47,7 @@ def plot(
     axes:     matplotlib axes to draw into instead of a new figure, with projection="3d" unless it is a schematic
     """
     check_robot("robot", robot)
-    positions = _positions(robot, robot.pictured_position if position is None else position)
+    positions = _positions(robot, robot.positions.default if position is None else position)
     if schematic:
         return _schematic(robot, positions, forces, frames, axes)
     drawing = robot.drawing(positions)
@@ -78,7 +78,7 @@ def plot(
 
 def _schematic(robot: Robot, positions: Array, forces: object, frames: bool | Sequence[str] | None, axes: Any) -> Any:
     if len(positions) != 1:
-        raise ShapeError("position", expected=f"({robot.position_size},) for a schematic", got=str(positions.shape))
+        raise ShapeError("position", expected=f"({robot.positions.size},) for a schematic", got=str(positions.shape))
     if forces is not None:
         raise ShapeError("forces", expected="None for a schematic", got=repr(forces))
     if axes is not None and (hasattr(axes, "set_zlabel") or not hasattr(axes, "set_aspect")):
@@ -100,7 +100,7 @@ def _positions(robot: Robot, given: ArrayLike) -> Array:
     if rows.ndim != 2 or rows.shape[1] not in sizes or not len(rows):
         expected = ", or ".join(f"({size},) or (k, {size})" for size in sizes)
         raise ShapeError("position", expected=expected, got=str(numbers.shape))
-    return rows if rows.shape[1] == robot.position_size else robot.position_at(rows)
+    return rows if rows.shape[1] == robot.positions.size else robot.positions.at(rows)
 
 
 def _numbers(name: str, given: ArrayLike) -> Array:

@@ -16,7 +16,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.evaluation.evaluator import as_argument, finite_rows
+from tauforge.evaluation.arguments import as_argument, finite_rows
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.parts import Dampers, DesignParameter, Limit, LimitedQuantity, Sensor
 from tauforge.validation import did_you_mean, real_array
@@ -51,7 +51,7 @@ class Bounds(Capability):
             found.append(LimitedQuantity(name, values, lower, upper, unit, lambda _: phrase))
 
         rates = {c: i for i, c in enumerate(robot.coordinates)}
-        for i, c in enumerate(robot.position_entries):
+        for i, c in enumerate(robot.positions.entries):
             moves = "turns" if c.turns else "slides"
             if np.isfinite([c.lower, c.upper]).any():
                 add(f"limit of {c.name}", position[..., i], c.lower, c.upper, c.unit, f"{c.name} {moves} to")
@@ -65,13 +65,13 @@ class Bounds(Capability):
         """Those of the position alone."""
         found = []
         for i, bound, sense in self._limited:
-            c, side = self.robot.position_entries[i], "below" if sense < 0 else "above"
+            c, side = self.robot.positions.entries[i], "below" if sense < 0 else "above"
             found.append(Limit(f"{c.name} is {side} its range", c.name, c.unit, bound, sense, c.name))
         return tuple(found)
 
     def margins(self, position: ArrayLike) -> Array:
         """(..., k) how far positions (..., n) are from each of `limits`: positive where it holds."""
-        known = as_argument("position", position, self.robot.position_size, "one for each coordinate")
+        known = as_argument("position", position, self.robot.positions.size, "one for each coordinate")
         places, bounds, senses = self._numbers.astype(known.dtype)
         margins = senses * (bounds - known[..., places.astype(int)])
         return np.where(finite_rows({"position": known})[..., None], margins, np.array(np.nan, known.dtype))
@@ -90,7 +90,7 @@ class Bounds(Capability):
         """(place in a position, bound, sense) of each of `limits`."""
         return [
             (i, bound, sense)
-            for i, c in enumerate(self.robot.position_entries)
+            for i, c in enumerate(self.robot.positions.entries)
             for bound, sense in ((c.lower, -1), (c.upper, 1))
             if np.isfinite(bound)
         ]

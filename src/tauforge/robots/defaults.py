@@ -12,8 +12,7 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.evaluation.evaluator import choices
-from tauforge.evaluation.functions import flat, results_of
+from tauforge.evaluation.functions import choices, flat, results_of
 from tauforge.robots.parts import CountedFormula
 from tauforge.robots.summary import Summary, SummaryTable
 from tauforge.tracing.graph import trace
@@ -40,12 +39,6 @@ def counted_formula(robot: Robot, formulation: str | None, options: dict[str, An
 
     ways = [partial(formula_with, way) for way in choices(chosen)]  # the kernels take the best of them, too
     return CountedFormula(min(ways, key=operations) if len(ways) > 1 else ways[0], sizes)
-
-
-def pictured_position(robot: Robot) -> Array:
-    """A little beside the middle of each range, to one side and the other in turn: links do not hide one another."""
-    low, high = np.transpose([c.usual_range for c in robot.coordinates])
-    return np.asarray(low + np.where(np.arange(robot.n) % 2, 0.4, 0.6) * (high - low))
 
 
 def random_states(robot: Robot, count: int, seed: int) -> tuple[Array, Array, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -12,17 +12,13 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
-from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation import varying as families
-from tauforge.evaluation.differentiable import plain_evaluation
-from tauforge.evaluation.evaluator import Evaluator, check_request, kernels_allowed
-from tauforge.evaluation.fast_path import quick
+from tauforge.evaluation.arguments import ON_SINGULAR
 from tauforge.evaluation.functions import FunctionTable
-from tauforge.evaluation.named_arguments import ON_SINGULAR, sorted_call
-from tauforge.evaluation.no_kernel import no_kernel
 from tauforge.evaluation.unmodified import ours
-from tauforge.kernels.backends import NoKernelError
-from tauforge.kernels.specification import Shape, Specification
+from tauforge.evaluation.with_functions import WithFunctions, quick
+from tauforge.kernels.specification import Shape
 from tauforge.robots import defaults
 from tauforge.robots.capabilities import Bounds, Designs, Dissipation, Sensors
 from tauforge.robots.drawing import Drawing, Reaction
@@ -32,6 +28,7 @@ from tauforge.robots.parts import (
     CountedFormula,
 )
 from tauforge.robots.payload import Payload
+from tauforge.robots.positions import Positions
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.simplification import Simplification
 from tauforge.robots.state_formulas import PlainFormulas, StateFormulas
@@ -40,13 +37,13 @@ from tauforge.robots.summary import Summary
 from tauforge.robots.summary_text import html
 
 if TYPE_CHECKING:
-    from tauforge.kernels.backends import Kernel
+    pass
 
 Scalars = Sequence[Scalar]
 
 
 @ours
-class Robot(ABC):
+class Robot(WithFunctions):
     """What motion, control, simulation, analysis, plots and the command line may ask. SI units, radians.
 
     A kind of robot is a subclass. It must give 1 to 4; the rest has defaults that fit a robot whose velocities are the
@@ -56,12 +53,7 @@ class Robot(ABC):
     call on, and a later change of an attribute is not seen. `replace` makes another robot.
 
     1. **Names**: `name`, `coordinates` and `actuators`, with units, limits and columns. `n` is the number of
-       coordinates, which is that of the degrees of freedom, `gravity` (3,) the acceleration of free fall. A position
-       may have more numbers than velocities and accelerations (..., n): all joints of a mechanism with loops.
-       `position_size` is their number N, `position_entries` name them, `coordinates_at` picks the coordinates,
-       `position_at` completes them, and `position_slopes` are the derivatives of that. By default a position is its
-       coordinates. `may_not_close` says that loops must be closed for that: some coordinates have no position, others
-       have several, and these meet where `loop_condition` is infinite.
+       coordinates, which is that of the degrees of freedom, `gravity` (3,) the acceleration of free fall.
     2. **Functions**: `functions`, the table of formulas that are evaluated and compiled (`evaluation/functions.py`). It
        has "inverse_dynamics" and "forward_dynamics", each of position, velocity and acceleration or force, and "energy"
        of position and velocity. Every entry can be had by `kernel`; an entry beyond these, such as "mass_matrix", has a
@@ -77,12 +69,12 @@ class Robot(ABC):
        `default_formulation` is the one of a plain call, `formulations_taking(loads)` those that take these loads.
        Guarded functions take on_singular="nan", which makes singular rows NaN. `simplifications` are published models
        with one thing wrong. `counted_formula` is what operation counts are about.
-    6. **Positions**: `position_error(target, position)`, the short way round, the target being coordinates, as motions
-       give them. `coordinate_rates` gives the time derivatives of the coordinates from velocities and accelerations,
-       `from_coordinate_rates` undoes it; `velocities_are_rates` says that both do nothing. `rate_derivatives` are the
-       derivatives of the first of them.
-       `positions_are_poses` says that coordinates are poses and velocities twists. `random_states` are states to try
-       things on, `random_arguments` those of any function.
+    6. **Positions**: `positions`, what positions are beside coordinates, and velocities beside their rates. A position
+       (..., N) may have more numbers than velocities and accelerations (..., n): all joints of a mechanism with loops.
+       `may_not_close` says that loops must be closed for that: some coordinates have no position, others have several,
+       and these meet where `loop_condition` is infinite. `velocities_are_rates` says that velocities are the rates of
+       coordinates, `positions_are_poses` that coordinates are poses and velocities twists.
+       `random_states` are states to try things on, `random_arguments` those of any function.
     7. **Actuators' own coordinates**: `sensors`, what is measured at the actuators and where that puts the
        `moved_body`; `holding_forces` keep the robot at rest. `position_towards(pose, near)` brings the moved body to a
        pose, as a hand drags it, and `moved_body_frames(position)` says where it is, `moved_body_jacobian(position)` how
@@ -119,6 +111,7 @@ class Robot(ABC):
 
     # ------------------------------------------------------------------------------------------------ capabilities
 
+    positions: computed_once[Positions] = computed_once(Positions)
     bounds: computed_once[Bounds] = computed_once(Bounds)
     sensors: computed_once[Sensors] = computed_once(Sensors)
 
@@ -148,16 +141,6 @@ class Robot(ABC):
         return len(self.coordinates)
 
     @property
-    def position_entries(self) -> tuple[Coordinate, ...]:
-        """One for each number of a position; by default the coordinates."""
-        return self.coordinates
-
-    @property
-    def position_size(self) -> int:
-        """N, the number of entries of a position."""
-        return len(self.position_entries)
-
-    @property
     def may_not_close(self) -> bool:
         """Whether some coordinates have no position, because loops do not close there.
 
@@ -165,22 +148,6 @@ class Robot(ABC):
         `loop_condition` is infinite.
         """
         return False
-
-    def coordinates_at(self, position: Array) -> Array:
-        """The coordinates (..., n) of positions (..., N)."""
-        return position
-
-    def position_at(self, coordinates: Array, near: Array | None = None, *, on_failure: str = "raise") -> Array:
-        """Positions (..., N) from coordinates (..., n), or from positions that are nearly right.
-
-        near:       (..., N) decides where there are several
-        on_failure: "raise", or "nan" for rows where there is none
-        """
-        return coordinates
-
-    def position_slopes(self, position: Array) -> Array:
-        """(..., N, n) derivatives of positions (..., N) by their coordinates."""
-        return np.broadcast_to(np.eye(self.n), (*position.shape, self.n))
 
     @property
     @abstractmethod
@@ -200,7 +167,7 @@ class Robot(ABC):
         """Fields that may be arguments of a kernel, with the shape of one robot's share."""
         return {}
 
-    def check_varying(self, fields: tuple[str, ...]) -> None:  # noqa: B027 - most robots let all of their fields vary
+    def check_varying(self, fields: tuple[str, ...]) -> None:
         """UnsupportedFeatureError where these fields cannot vary together."""
 
     def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
@@ -216,11 +183,6 @@ class Robot(ABC):
         """A text that determines the model, given our sources."""
         return None
 
-    @property
-    def pictured_position(self) -> Array:
-        """(N,) where pictures show the robot unless told otherwise."""
-        return defaults.pictured_position(self)
-
     @abstractmethod
     def drawing(self, position: ArrayLike) -> Drawing:
         """The points, segments and frames that pictures show, at positions (..., N)."""
@@ -234,23 +196,10 @@ class Robot(ABC):
 
     # --------------------------------------------------------------------------------------------------- evaluation
 
-    @computed_once
-    def _evaluator(self) -> Evaluator:
-        return Evaluator(self)
-
-    def _evaluate(
-        self, function: str, arguments: Mapping[str, Any], on_singular: str = "raise", **options: Any
-    ) -> tuple[Array, ...]:
-        """The function of this name for arguments as a user gives them, an array for each result."""
-        if on_singular not in ("raise", "nan"):
-            raise ShapeError("on_singular", expected="'raise' or 'nan'", got=repr(on_singular))
-        self.check_function(function)
-        return self._evaluator.call(self, function, arguments, on_singular, **options)
-
-    def check_function(self, function: str) -> None:  # noqa: B027 - most robots have all that their functions need
+    def check_function(self, function: str) -> None:
         """ModelError where the robot lacks what a function needs, such as masses."""
 
-    def check_loads(self, loads: Collection[str]) -> None:  # noqa: B027 - most robots take whatever their table says
+    def check_loads(self, loads: Collection[str]) -> None:
         """UnsupportedFeatureError where the robot cannot have these loads, such as "base_motion"."""
 
     def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -267,47 +216,6 @@ class Robot(ABC):
                 )
         return chosen
 
-    def kernel(
-        self,
-        function: str,
-        *,
-        target: str = "cpu",
-        dtype: str = "float64",
-        varying: Sequence[str] = (),
-        **options: Any,
-    ) -> Kernel:
-        """The compiled function behind the method of this name: called like a generalized ufunc, it takes `out=`.
-
-        function: such as "inverse_dynamics"; options: such as formulation= for that one
-        target:   "cpu", or another that was registered (`tauforge.kernels.backends`)
-        varying:  names of `varying_fields` that become arguments after the state, an array (..., *core) each
-        Identity: equals the method on arrays of this dtype, of `replace`d robots if fields vary; it does not judge
-        singular rows. On the CPU `.ufunc` is NumPy's object itself. UnsupportedFeatureError where there is no kernel.
-        """
-        name = check_request(function, self.functions, options, dtype)
-        fields = families.check_names(self, varying)
-        self.check_function(function)
-        chosen = self.check_options(function, options)
-        if target == "cpu" and not kernels_allowed():
-            raise no_kernel(function)
-        try:
-            return self._evaluator.compiled(function, target, name, fields, **chosen)
-        except NoKernelError as error:
-            raise no_kernel(function, error) from None
-
-    def specification(
-        self, function: str, *, loads: Sequence[str] = (), varying: Sequence[str] = (), **options: Any
-    ) -> Specification:
-        """What the method of this name computes, as a graph, for those who write code from it.
-
-        function, varying, options: as in `kernel`
-        loads: optional arguments of the table's entry that become arguments after the state, such as "payload"
-        """
-        request = plain_evaluation(self, function, loads, options).request
-        self.check_loads(request.optional)
-        fields, evaluator = families.check_names(self, varying), self._evaluator
-        return evaluator.specification(evaluator.request(function, request.optional, dict(request.options), fields))
-
     # ----------------------------------------------------------------------------------------------------- dynamics
 
     @quick
@@ -316,7 +224,7 @@ class Robot(ABC):
 
         Loads and options of the table's entry by keyword; on_singular="nan" where the entry has a guard.
         """
-        return self._by_position("inverse_dynamics", state, loads)[0]
+        return self._answer_call("inverse_dynamics", state, loads)[0]
 
     @quick
     def forward_dynamics(self, *state: Any, **loads: Any) -> Array:
@@ -324,33 +232,25 @@ class Robot(ABC):
 
         Keywords as in `inverse_dynamics`.
         """
-        return self._by_position("forward_dynamics", state, loads)[0]
+        return self._answer_call("forward_dynamics", state, loads)[0]
 
     @quick
     def energy(self, *state: Any, **loads: Any) -> tuple[Array, Array]:
         """Kinetic and potential energy, J, each (...), from position and velocity."""
-        kinetic, potential = self._by_position("energy", state, loads)
+        kinetic, potential = self._answer_call("energy", state, loads)
         return kinetic, potential
 
     @quick
     def inverse_dynamics_derivatives(self, *state: Any, **loads: Any) -> tuple[Array, Array, Array]:
         """Derivatives of inverse_dynamics by position, velocity and acceleration, each (..., m, n)."""
-        three = self._by_position("inverse_dynamics_derivatives", state, loads)
+        three = self._answer_call("inverse_dynamics_derivatives", state, loads)
         return three[0], three[1], three[2]
 
     @quick
     def forward_dynamics_derivatives(self, *state: Any, **loads: Any) -> tuple[Array, Array, Array]:
         """Derivatives of forward_dynamics by position, velocity (..., n, n) and force (..., n, m)."""
-        three = self._by_position("forward_dynamics_derivatives", state, loads)
+        three = self._answer_call("forward_dynamics_derivatives", state, loads)
         return three[0], three[1], three[2]
-
-    def _by_position(self, function: str, given: Sequence[Any], named: Mapping[str, Any]) -> tuple[Array, ...]:
-        """The default of a method: the table's entry says what it takes by position and by keyword."""
-        if function not in self.functions:
-            raise UnsupportedFeatureError(f"{self.name} has no {function}", field=function)
-        call = sorted_call(self.name, function, self.functions[function], given, named)
-        options = self.check_options(function, call.options)
-        return self._evaluate(function, call.arguments, call.on_singular, **options)
 
     def accelerations(self, position: Array, velocity: Array, force: Array, wrench: Array | None = None) -> Array:
         """forward_dynamics with an external wrench (..., 6), None for none."""
@@ -400,42 +300,10 @@ class Robot(ABC):
 
     # ---------------------------------------------------------------------------------------------------- positions
 
-    def position_error(self, target: Array, position: Array) -> Array:
-        """target - position, (..., n), the short way round. target: coordinates (..., n)"""
-        error, wrapped = np.asarray(target - position), self._wrapped
-        if wrapped:
-            error[..., wrapped] = np.remainder(error[..., wrapped] + np.pi, 2 * np.pi) - np.pi
-        return error
-
-    @computed_once
-    def _wrapped(self) -> list[int]:
-        """The places of coordinates that a full turn leaves unchanged."""
-        return [i for i, coordinate in enumerate(self.coordinates) if coordinate.wraps]
-
     @property
     def velocities_are_rates(self) -> bool:
         """Whether velocities are the time derivatives of the coordinates."""
         return not self.positions_are_poses
-
-    def coordinate_rates(
-        self, position: Array, velocity: Array, acceleration: Array | None = None
-    ) -> tuple[Array, Array]:
-        """First and second time derivatives of the coordinates, (..., n) each; the second without acceleration is that
-        of a motion whose acceleration is 0.
-        """
-        return velocity, np.zeros_like(velocity) if acceleration is None else acceleration
-
-    def from_coordinate_rates(self, position: Array, rates: Array, second_rates: Array) -> tuple[Array, Array]:
-        """Velocity and acceleration from the time derivatives of the coordinates.
-
-        Identity: undoes `coordinate_rates`.
-        """
-        return rates, second_rates
-
-    def rate_derivatives(self, position: Array, velocity: Array) -> tuple[Array, Array]:
-        """Derivatives of the coordinates' first rates by position and by velocity, each (..., n, n)."""
-        shape = (*np.broadcast_shapes(np.shape(position)[:-1], np.shape(velocity)[:-1]), self.n, self.n)
-        return np.zeros(shape), np.array(np.broadcast_to(np.eye(self.n), shape))
 
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
         """Positions (count, N) within the limits, velocities and accelerations of order one, (count, n) each.
@@ -471,7 +339,7 @@ class Robot(ABC):
         function = self.functions.get("jacobian")
         if function is None:
             return None
-        return self._evaluate("jacobian", {function.arguments[0].name: position})[0]
+        return self._answer("jacobian", {function.arguments[0].name: position})[0]
 
     def position_towards(self, pose: Array, near: Array) -> Array:
         """The position (N,) from which the moved body is nearest to a pose, within the limits and from a position near.

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tauforge.algebra.scalars import Scalar
-from tauforge.evaluation.evaluator import choices
-from tauforge.evaluation.functions import flat, results_of
+from tauforge.evaluation.functions import choices, flat, results_of
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot

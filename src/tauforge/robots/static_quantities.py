@@ -17,9 +17,11 @@ from tauforge.algebra.scalars import Scalar, absolute, select
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation import varying as families
+from tauforge.evaluation.arguments import as_argument, batch_shape
 from tauforge.evaluation.condition import check_length, settled, smallest_stiffness
-from tauforge.evaluation.evaluator import as_argument, batch_shape, choices, evaluate, kernels_allowed
-from tauforge.evaluation.functions import results_of
+from tauforge.evaluation.evaluator import kernels_allowed
+from tauforge.evaluation.functions import choices, results_of
+from tauforge.evaluation.reference import reference
 from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots.payload import PAYLOAD
@@ -135,7 +137,7 @@ def at_positions(
         )
     traced = tuple(name for name in asked if not (by_method and name == "condition"))
     question = Question(traced, payload is not None, tuple(given), forces and "limit" in wanted, length)
-    arguments = {"position": as_argument("position", position, robot.position_size, "one for each coordinate")}
+    arguments = {"position": as_argument("position", position, robot.positions.size, "one for each coordinate")}
     if payload is not None:
         arguments["payload"] = payload.numbers()
     for field, value in given.items():
@@ -175,13 +177,13 @@ def check_quantities(
         raise ModelError(f"no actuator of {robot.name} has a force limit", field="force_limit")
     if "stiffness" in names and not _has_velocity_matrix(robot):
         raise UnsupportedFeatureError(f"{robot.name} has no stiffness matrix", field="stiffness")
-    if ("condition" in names or condition) and robot.condition(robot.pictured_position[None]) is None:
+    if ("condition" in names or condition) and robot.condition(robot.positions.default[None]) is None:
         raise UnsupportedFeatureError(f"{robot.name} has no condition number", field="condition")
     return names
 
 
 def _has_velocity_matrix(robot: Robot) -> bool:
-    return robot.velocity_matrix(robot.model, robot.pictured_position.tolist()) is not None
+    return robot.velocity_matrix(robot.model, robot.positions.default.tolist()) is not None
 
 
 def _own_conditions(robot: Robot, position: Array, length: float) -> Array:
@@ -266,7 +268,7 @@ def _largest(values: Scalars) -> Scalar:
 
 
 def _shapes(robot: Robot, question: Question) -> dict[str, Shape]:
-    shapes: dict[str, Shape] = {"position": (robot.position_size,)}
+    shapes: dict[str, Shape] = {"position": (robot.positions.size,)}
     if question.payload:
         shapes["payload"] = PAYLOAD.core
     return shapes | {field: robot.varying_fields[field] for field in question.varying}
@@ -276,7 +278,7 @@ def _evaluated(robot: Robot, question: Question, arguments: Mapping[str, Array])
     names = [part for name in question.quantities for part in (name, *((f"{name}_doubt",) if name in DOUBTFUL else ()))]
     kernel = _kernel(robot, question)
     if kernel is None:
-        outs = evaluate(partial(_formula, robot, question), arguments, ((),) * len(names))
+        outs = reference(partial(_formula, robot, question), arguments, ((),) * len(names))
     else:
         shapes = _shapes(robot, question)
         found = kernel(*(x.reshape(*x.shape[:-1], *shapes[name]) for name, x in arguments.items()))
@@ -317,6 +319,6 @@ def _matrices(robot: Robot, arguments: Mapping[str, Array], length: float, rows:
 
     batch = batch_shape(arguments)
     given = {name: np.broadcast_to(x, (*batch, x.shape[-1]))[rows] for name, x in arguments.items()}
-    own = robot.pictured_position.tolist()
+    own = robot.positions.default.tolist()
     shape = np.shape(_velocity_matrix(robot, robot.model, own))
-    return evaluate(formula, given, (shape,))[0]
+    return reference(formula, given, (shape,))[0]

@@ -180,12 +180,12 @@ def initial_state(initial: State | None, motion: Motion | None, robot: Robot) ->
         if ran_away(array):
             raise ShapeError(name, expected=f"numbers of magnitude at most {FAR:g}", got=f"{value!r}")
         values.append(array)
-    return robot.position_at(values[0]), values[1]
+    return robot.positions.at(values[0]), values[1]
 
 
 def position_sizes(robot: Robot) -> tuple[int, ...]:
     """How many numbers a position may be given by: its coordinates, or all of its entries."""
-    return tuple(dict.fromkeys((robot.n, robot.position_size)))
+    return tuple(dict.fromkeys((robot.n, robot.positions.size)))
 
 
 def pair_of(initial: Any) -> State:

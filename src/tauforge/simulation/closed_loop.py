@@ -82,8 +82,8 @@ class ClosedLoop:
             return np.zeros(m)
         position, velocity = np.array(self.space.position(y)), np.array(self.space.velocity(y))
         if self.sensors is not None:
-            measured, velocity = self.sensors.read(self.robot.coordinates_at(position), velocity)
-            position = self.robot.position_at(measured, near=position)
+            measured, velocity = self.sensors.read(self.robot.positions.coordinates(position), velocity)
+            position = self.robot.positions.at(measured, near=position)
         if isinstance(self.controller, Controller):
             assert self.motion is not None
             wanted = self.controller.force(t, position, velocity, self.motion.sample(t))
@@ -132,7 +132,7 @@ class RecordingBuilder:
         count = -(-steps // every) + 1
         self._times = np.empty(count)
         n, robot = self.robot.n, self.robot
-        widths = dict(zip(COLUMNS, (robot.position_size, n, n, len(robot.actuators)), strict=True))
+        widths = dict(zip(COLUMNS, (robot.positions.size, n, n, len(robot.actuators)), strict=True))
         self._columns = {name: np.empty((count, width)) for name, width in widths.items()}
         self._pending: list[tuple[Array, Array, Array, Array]] = []
         self._seen = self._kept = 0
@@ -187,20 +187,21 @@ class RecordingBuilder:
         else:
             target_position, target_velocity, _ = motion.sample(times)
         robot = self.robot
+        entries = robot.positions.entries
         return Recording(
             time=times,
             **columns,
             target_position=np.array(target_position),
             target_velocity=np.array(target_velocity),
-            names=tuple(entry.name for entry in robot.position_entries),
+            names=tuple(entry.name for entry in entries),
             force_names=tuple(actuator.name for actuator in robot.actuators),
-            units=tuple(entry.unit for entry in robot.position_entries),
+            units=tuple(entry.unit for entry in entries),
             force_units=tuple(actuator.unit for actuator in robot.actuators),
             robot=robot.name,
             events=tuple(sorted(self.watch.events)),
             columns=tuple(column.name for group in state_columns(robot) for column in group),
-            wrapped=tuple(entry.name for entry in robot.position_entries if entry.wraps),
-            coordinates=() if robot.position_entries == robot.coordinates else tuple(c.name for c in robot.coordinates),
+            wrapped=tuple(entry.name for entry in entries if entry.wraps),
+            coordinates=() if entries == robot.coordinates else tuple(c.name for c in robot.coordinates),
         )
 
 

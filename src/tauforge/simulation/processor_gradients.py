@@ -132,7 +132,7 @@ class FormulaStepsBack:
 
     def start(self, position: Array, velocity: Array, bar: Array) -> tuple[Array, Array]:
         by_position, by_velocity = self._start_back(position, velocity, *self.parted(bar))
-        slopes = self.plant.position_slopes(position)
+        slopes = self.plant.positions.slopes(position)
         return np.einsum("ki,kij->kj", by_position, slopes), by_velocity
 
 
@@ -253,7 +253,7 @@ class ProcessorWayBack:
 def spacing(task: RolloutTask, numbers: int) -> int:
     """Periods between checkpoints: 1 if the states of all instants are no more numbers than these, or kept anyway."""
     plant = task.plant
-    schedule, width = task.schedule, plant.position_size + plant.n + len(plant.actuators)
+    schedule, width = task.schedule, plant.positions.size + plant.n + len(plant.actuators)
     if schedule.every == 1 or task.rows * schedule.periods * width <= numbers:
         return 1
     return math.isqrt(schedule.periods)

@@ -21,7 +21,7 @@ from tauforge.files import written_whole
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.summary import Cell, Rows, Summary, SummaryTable, Words
 from tauforge.simulation.events import Event
-from tauforge.simulation.npz_file import Header, open_plain, read_npz
+from tauforge.simulation.npz_file import check_regular, invalid, read_npz
 from tauforge.tables.reading import read_csv
 from tauforge.tables.robot_columns import PLATFORM, TIME, Columns, arm_columns, columns_in
 from tauforge.tables.table import Column, CsvTable, write_csv
@@ -173,23 +173,19 @@ class Recording(InNotebook):
         shapes, times that do not increase, numbers that are not finite.
         """
         path = Path(path)
-        with open_plain(path) as file:
-            if path.suffix.lower() == ".csv":
-                return cls._of_table(read_csv(path))
-            try:
-                needed = ("time", *ARRAYS, *TEXTS, "robot", *EVENTS)
-                found = read_npz(file, needed, _check_headers, max_bytes, (*ADDED, *REPEATS))
-                numbers = {name: _floats(found[name]) for name in NUMBERS if name in found}
-                _check_numbers(numbers)
-                _check_texts(found)
-            except ModelError as error:
-                raise error.located(path) from None
+        check_regular(path)
+        if path.suffix.lower() == ".csv":
+            return cls._of_table(read_csv(path))
+        try:
+            found = read_npz(path, ("time", *ARRAYS, *TEXTS, "robot", *EVENTS), (*ADDED, *REPEATS), max_bytes)
+            _check_shapes(found)
+            numbers = {name: _floats(found[name]) for name in NUMBERS if name in found}
+            _check_numbers(numbers)
+            _check_texts(found)
+        except ModelError as error:
+            raise error.located(path) from None
         arrays: dict[str, Any] = {name: numbers[name] for name in ("time", *ARRAYS)}
         arrays |= {name: tuple(map(str, found[name])) for name in (*TEXTS, *ADDED) if name in found}
-        if not set(arrays.get("coordinates", ())) <= set(arrays["names"]):
-            raise ModelError("not a valid recording: coordinates must be among the names", file=path)
-        if len(set(arrays.get("coordinates", ()))) < len(arrays.get("coordinates", ())):
-            raise ModelError("not a valid recording: coordinates must differ", file=path)
         once = numbers["event_time"]
         repeats = numbers.get("event_count", np.ones_like(once)), numbers.get("event_last", once)
         happened = zip(once.tolist(), *(found[name].tolist() for name in EVENTS[1:]), *repeats, strict=True)
@@ -307,30 +303,29 @@ class Recording(InNotebook):
         return panels
 
 
-def _check_headers(headers: Mapping[str, Header]) -> None:
+def _check_shapes(found: Mapping[str, Array]) -> None:
     """Types and shapes of the arrays of a recording."""
-    rows, columns = headers["time"].shape[:1], headers["position"].shape[1:]
-    actuators = headers["force"].shape[1:]
-    named = headers["coordinates"].shape if "coordinates" in headers else (0,)
+    rows, columns = found["time"].shape[:1], found["position"].shape[1:]
+    actuators = found["force"].shape[1:]
+    named = found["coordinates"].shape if "coordinates" in found else (0,)
     own = named if len(named) == 1 and columns and 0 < named[0] <= columns[0] else columns
     shapes = dict.fromkeys(ARRAYS, (*rows, *own)) | {"time": rows, "force": (*rows, *actuators), "robot": ()}
     shapes |= {"position": (*rows, *columns), "coordinates": own}
     shapes |= dict.fromkeys(("names", "units"), columns) | dict.fromkeys(("force_names", "force_units"), actuators)
-    shapes |= dict.fromkeys((*EVENTS, *REPEATS), headers["event_time"].shape[:1])
+    shapes |= dict.fromkeys((*EVENTS, *REPEATS), found["event_time"].shape[:1])
     if len(rows) != 1 or rows[0] < 1 or len(columns) != 1 or len(actuators) != 1:
-        got = ", ".join(f"{name} {headers[name].shape}" for name in ("time", "position", "force"))
-        raise ModelError(f"not a valid recording: expected rows of coordinates over time, got {got}")
+        got = ", ".join(f"{name} {found[name].shape}" for name in ("time", "position", "force"))
+        invalid(f"expected rows of coordinates over time, got {got}")
     shapes["columns"] = (columns[0] + 2 * own[0] + actuators[0],)
-    if "wrapped" in headers:
-        shapes["wrapped"] = (*headers["wrapped"].shape, 0)[:1]
-    for name, header in headers.items():
+    if "wrapped" in found:
+        shapes["wrapped"] = (*found["wrapped"].shape, 0)[:1]
+    for name, array in found.items():
         numbers = name in NUMBERS
-        empty = not numbers and header.shape == (0,)  # NumPy makes numbers of no texts
-        if header.shape != shapes[name] and not (empty and name in (*TEXTS, *ADDED)):
-            raise ModelError(f"not a valid recording: expected shape {shapes[name]}, got {header.shape}", field=name)
-        if header.dtype.kind not in ("fiu" if numbers else "U") and not empty:
-            kind = "real numbers" if numbers else "text"
-            raise ModelError(f"not a valid recording: expected {kind}, got {header.dtype}", field=name)
+        empty = not numbers and array.shape == (0,)  # NumPy makes numbers of no texts
+        if array.shape != shapes[name] and not (empty and name in (*TEXTS, *ADDED)):
+            invalid(f"expected shape {shapes[name]}, got {array.shape}", name)
+        if array.dtype.kind not in ("fiu" if numbers else "U") and not empty:
+            invalid(f"expected {'real numbers' if numbers else 'text'}, got {array.dtype}", name)
 
 
 def _floats(values: Array) -> Array:
@@ -343,26 +338,27 @@ def _check_numbers(arrays: Mapping[str, Array]) -> None:
     """ModelError where a number is not finite. Targets may be NaN throughout."""
     for name, values in arrays.items():
         if not np.isfinite(values).all() and not (name.startswith("target_") and np.isnan(values).all()):
-            row = int(np.argwhere(~np.isfinite(values))[0][0])
-            raise ModelError(f"not a valid recording: row {row} is not finite", field=name)
+            invalid(f"row {np.argwhere(~np.isfinite(values))[0][0]} is not finite", name)
     count = arrays.get("event_count", np.ones(1))
     if not ((count >= 1) & (count == np.floor(count))).all():
-        raise ModelError("not a valid recording: expected whole numbers >= 1", field="event_count")
+        invalid("expected whole numbers >= 1", "event_count")
     late = np.flatnonzero(np.diff(arrays["time"]) <= 0)
     if len(late):
-        raise ModelError(
-            f"not a valid recording: times must increase; row {late[0] + 1} is not later than the one before",
-            field="time",
-        )
+        invalid(f"times must increase; row {late[0] + 1} is not later than the one before", "time")
 
 
 def _check_texts(arrays: Mapping[str, Array]) -> None:
-    """ModelError where a text has numbers that are no characters: Python or whoever writes it would fail."""
+    """ModelError where a text has numbers that are no characters, or coordinates are not among the names."""
     for name, values in arrays.items():
         if values.dtype.kind == "U" and values.nbytes:
             codes = np.ascontiguousarray(values).reshape(-1).view(values.dtype.str[0] + "u4")
             if (codes > sys.maxunicode).any() or ((codes >= 0xD800) & (codes < 0xE000)).any():
-                raise ModelError("not a valid recording: the text is not Unicode", field=name)
+                invalid("the text is not Unicode", name)
+    coordinates = arrays.get("coordinates", np.array([])).tolist()
+    if not set(coordinates) <= set(arrays["names"].tolist()):
+        invalid("coordinates must be among the names")
+    if len(set(coordinates)) < len(coordinates):
+        invalid("coordinates must differ")
 
 
 def recording_summary(run: Recording) -> Summary:

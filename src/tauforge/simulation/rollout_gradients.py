@@ -128,7 +128,7 @@ def differentiable_rollout(
     def pull_back(
         position: ArrayLike | None = None, velocity: ArrayLike | None = None, force: ArrayLike | None = None
     ) -> RolloutGradient:
-        widths = (task.plant.position_size, task.plant.n, len(task.plant.actuators))
+        widths = (task.plant.positions.size, task.plant.n, len(task.plant.actuators))
         given = zip(("position", "velocity", "force"), (position, velocity, force), widths, strict=True)
         with task.device:
             bars = way_back.swept([_bar(task, name, x, (*shape, width)) for name, x, width in given])

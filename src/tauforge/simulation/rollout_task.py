@@ -275,7 +275,7 @@ def _batch(states: Sequence[Any], shapes: Mapping[str, Shape], robot: Robot) -> 
     """(N,)"""
     n, sizes = robot.n, checks.position_sizes(robot)
     if tuple(states[1].shape[-1:]) != (n,) or tuple(states[0].shape[-1:]) not in [(size,) for size in sizes]:
-        positions = "" if len(sizes) == 1 else f"; positions may have {robot.position_size}"
+        positions = "" if len(sizes) == 1 else f"; positions may have {robot.positions.size}"
         got = str([tuple(x.shape) for x in states])
         raise ShapeError("initial", expected=f"(N, {n}) or ({n},){positions}", got=got)
     leading = {"initial": tuple(states[0].shape[:-1]), "initial velocity": tuple(states[1].shape[:-1]), **shapes}
@@ -295,7 +295,7 @@ def _batch(states: Sequence[Any], shapes: Mapping[str, Shape], robot: Robot) -> 
 def _on_processor(initial: Any, shapes: Mapping[str, Shape], robot: Robot) -> list[Any]:
     states = [checks.numbers(x) for x in initial]
     batch = _batch(states, shapes, robot)
-    whole = (robot.position_at(states[0]), states[1])
+    whole = (robot.positions.at(states[0]), states[1])
     return [np.array(np.broadcast_to(x, (*batch, x.shape[-1]))) for x in whole]
 
 
@@ -309,8 +309,8 @@ def _on_gpu(initial: Any, shapes: Mapping[str, Shape], robot: Robot) -> list[Any
     if found[0].device != found[1].device:
         raise ShapeError("initial", expected="arrays on one GPU", got="arrays on two")
     with found[0].device:
-        if robot.position_entries != robot.coordinates:  # loops are closed here
-            whole = robot.position_at(found[0].get().astype(np.float64))
+        if robot.positions.entries != robot.coordinates:  # loops are closed here
+            whole = robot.positions.at(found[0].get().astype(np.float64))
             found[0] = arrays.cupy().asarray(whole, found[0].dtype)
         return [arrays.cupy().broadcast_to(x, (*batch, x.shape[-1])) for x in found]
 

@@ -195,8 +195,8 @@ def rollout_of(task: RolloutTask, position: Any, velocity: Any, force: Any) -> R
     times = task.schedule.period * np.array(task.schedule.kept)
     plant = task.plant
     places = None
-    if plant.position_entries != plant.coordinates:
-        places = plant.coordinates_at(np.arange(plant.position_size))
+    if plant.positions.entries != plant.coordinates:
+        places = plant.positions.coordinates(np.arange(plant.positions.size))
     return Rollout(times, position, velocity, force, task.target_positions(), places)
 
 
@@ -204,7 +204,7 @@ def recorded(task: RolloutTask, steps: Steps, kept: Sequence[int], report: Repor
     """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods."""
     _without_start(task, steps)
     schedule, state = task.schedule, steps.start(task.position, task.velocity)
-    widths = (task.plant.position_size, task.plant.n, len(task.plant.actuators))
+    widths = (task.plant.positions.size, task.plant.n, len(task.plant.actuators))
     position, velocity, force = (np.empty((task.rows, len(kept), width)) for width in widths)
     place = 0
     with np.errstate(all="ignore"):

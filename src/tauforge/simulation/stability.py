@@ -25,8 +25,8 @@ from tauforge.arrays import Array
 from tauforge.control.computed_torque import ComputedTorque
 from tauforge.control.controller import Controller
 from tauforge.errors import StiffFrictionWarning, UnstableLoopWarning
-from tauforge.evaluation.evaluator import choices, evaluate
-from tauforge.evaluation.functions import has, results_of
+from tauforge.evaluation.functions import choices, has, results_of
+from tauforge.evaluation.reference import reference
 from tauforge.evaluation.unmodified import method_is_ours
 from tauforge.robots.parts import Dampers
 from tauforge.robots.physical import levels_to_the_caller
@@ -107,7 +107,7 @@ def mass_matrices(robot: Robot, positions: Array, fields: Fields) -> Array:
         return results_of(function.formula(model, **given, **choices(function.options)[0]))
 
     columns = {name: value.reshape(len(value), -1) for name, value in fields.items()}
-    return evaluate(formula, {position.name: positions} | columns, function.results)[0]
+    return reference(formula, {position.name: positions} | columns, function.results)[0]
 
 
 def fastest(inverse: Array, slopes: Array) -> Array:

@@ -68,7 +68,7 @@ class StepFormulas:
         # asked now, for a copy has forgotten all that was computed
         self.state: Shapes = {name: (numbers,) for name, numbers in space.parts.items()}
         self.forces_shape: Shape = (len(plant.actuators),)
-        self._n, self._position_size = plant.n, plant.position_size
+        self._n, self._position_size = plant.n, plant.positions.size
         self._law: Any = None
         self._gains: dict[str, Array] = {}
         own = _identity(plant)
@@ -391,5 +391,5 @@ def named(given: Mapping[str, Scalars]) -> dict[str, Scalar]:
 
 def _identity(robot: Robot) -> str | None:
     """A text that determines what is traced of this robot; None where our sources do not tell all of it."""
-    identity = robot.identity if is_unmodified(robot) else None
+    identity = robot.identity if is_unmodified(robot) and is_unmodified(robot.positions) else None
     return None if identity is None else f"{type(robot).__qualname__} {identity}"

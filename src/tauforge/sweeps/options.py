@@ -87,7 +87,7 @@ class Positions:
         found = np.tile(self.home, (len(next(iter(block.values()))), 1))
         for name, column in self.columns.items():
             found[:, column] = block[name]
-        return robot.position_at(found, on_failure="nan")
+        return robot.positions.at(found, on_failure="nan")
 
 
 def positions_and_axes(
@@ -114,7 +114,7 @@ def positions_and_axes(
 
 def position_at(robot: Robot, at: Mapping[str, float]) -> Array:
     """(n,) where pictures show the robot, but for these coordinates, rad or m."""
-    places, home = _places(robot), np.array(robot.coordinates_at(robot.pictured_position), dtype=float)
+    places, home = _places(robot), np.array(robot.positions.coordinates(robot.positions.default), dtype=float)
     for name, value in at.items():
         if name not in places:
             names = ", ".join(coordinate.name for coordinate in robot.coordinates)
@@ -168,7 +168,7 @@ def sampled(robot: Robot, name: str, motion: Motion) -> Sampled:
     """The motion at the times of its file; a move at `SAMPLES` times."""
     times = motion.times if isinstance(motion, CsvMotion) else np.linspace(0.0, motion.duration, SAMPLES)
     coordinates, velocity, acceleration = motion.samples if isinstance(motion, CsvMotion) else motion.sample(times)
-    position = robot.position_at(coordinates, on_failure="nan")
+    position = robot.positions.at(coordinates, on_failure="nan")
     lost = np.isnan(position).any(axis=-1) & np.isfinite(coordinates).all(axis=-1)
     if lost.any():
         after = times[lost.argmax()] - times[0]

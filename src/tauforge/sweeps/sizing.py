@@ -78,7 +78,7 @@ class _Demand:
         self.shares = shares_of_time(motion.times)
         self.rates = robot.sensors.motion(position, velocity)[1]  # (k, m)
         self.outside = not (robot.bounds.margins(position) >= 0).all()
-        self.quickest = largest_size(robot.coordinate_rates(position, velocity)[0])  # (n,)
+        self.quickest = largest_size(robot.positions.rates(position, velocity)[0])  # (n,)
         signs = robot.singularity(position)
         self.crosses = signs is not None and bool((signs[1:] * signs[:-1] < 0).any())
         self.points_of_a_call = max(1, CALL_STATES // len(motion.times))

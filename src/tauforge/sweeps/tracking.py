@@ -108,7 +108,7 @@ class TrackingErrors:
         )
 
     def _summary(self, runs: Rollout) -> dict[str, Array]:
-        error = self.robot.position_error(runs.target_position, runs.position)
+        error = self.robot.positions.error(runs.target_position, runs.position)
         return {
             "largest_error": largest_size(error),
             "rms_error": root_mean_square(error, shares_of_time(runs.time)),

@@ -111,7 +111,7 @@ def columns_of(robot: Robot) -> Columns:
 
 def state_columns(robot: Robot) -> Columns:
     """The same with a column for every entry of a position, of which a mechanism has more than coordinates."""
-    return columns_of(robot)._replace(position=tuple(Column(c.column, c.unit) for c in robot.position_entries))
+    return columns_of(robot)._replace(position=tuple(Column(c.column, c.unit) for c in robot.positions.entries))
 
 
 def sensor_columns(robot: Robot) -> tuple[Column, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, SingularityError, TauforgeError
-from tauforge.evaluation.named_arguments import ON_SINGULAR
+from tauforge.evaluation.arguments import ON_SINGULAR
 from tauforge.number_text import number
 from tauforge.pictures.animation_frames import AnimationFrames, Forces
 from tauforge.robots.drawing import Reaction
@@ -116,7 +116,7 @@ class Evaluation:
     def start(self) -> State:
         """The robot at rest, as pictures show it."""
         zero = np.zeros(self.robot.n)
-        return State(np.array(self.robot.pictured_position, float), zero, zero, 0.0, self.gravity)
+        return State(np.array(self.robot.positions.default, float), zero, zero, 0.0, self.gravity)
 
     def usual_forces(self) -> Array:
         """(m,) N m or N, the largest of a few random states; 0 where there are none."""
@@ -346,7 +346,7 @@ def _red_peaks(robot: Robot, frames: AnimationFrames) -> Array:
         first, last = frames.times[max(peak - 1, 0)], frames.times[min(peak + 1, len(frames.times) - 1)]
         times = np.linspace(first, last, LOOKED_AT)
         rows = np.column_stack([np.interp(times, frames.times, column) for column in frames.position.T])
-        closed = robot.position_at(rows, on_failure="nan")
+        closed = robot.positions.at(rows, on_failure="nan")
         known = np.isfinite(closed).all(axis=-1)
         if known.any():
             close = np.asarray(told_condition(robot, closed[known]))

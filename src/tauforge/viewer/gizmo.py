@@ -26,7 +26,7 @@ class Gizmo:
         self._name, self._session = robot.moved_body, session
         self._dragged_at: float | None = None
         self._controls: Any = None
-        drawing = robot.drawing(np.asarray(robot.pictured_position, float))
+        drawing = robot.drawing(np.asarray(robot.positions.default, float))
         if self._name is None or not can_drag(robot) or self._pose(drawing) is None:
             return
         self._controls = scene.add_transform_controls("/gizmo", scale=SCALE * size, depth_test=False, opacity=0.6)

@@ -99,7 +99,7 @@ class Panel:
             "acceleration": [(c.acceleration_column, f"{c.unit}/s²") for c in robot.coordinates],
         }
         values = {
-            "position": robot.coordinates_at(start.position),
+            "position": robot.positions.coordinates(start.position),
             "velocity": start.velocity,
             "acceleration": start.acceleration,
         }
@@ -184,12 +184,12 @@ def position_ranges(robot: Robot, visited: Sequence[Array]) -> list[Range]:
 
     visited: (k, N) positions each, that must be within
     """
-    home = robot.coordinates_at(np.asarray(robot.pictured_position, float))
+    home = robot.positions.coordinates(np.asarray(robot.positions.default, float))
     try:
-        tried = home + WIDER * (robot.coordinates_at(robot.random_states(TRIED)[0]) - home)
+        tried = home + WIDER * (robot.positions.coordinates(robot.random_states(TRIED)[0]) - home)
     except TauforgeError:  # a robot that hardly stands anywhere
         tried = home + np.array([[-0.5], [0.5]])
-    rows, seen = np.concatenate([tried, home[None]]), [robot.coordinates_at(np.asarray(v)) for v in visited]
+    rows, seen = np.concatenate([tried, home[None]]), [robot.positions.coordinates(np.asarray(v)) for v in visited]
     found = []
     for k, coordinate in enumerate(robot.coordinates):
         inside = np.concatenate([home[None, k], *(v[:, k] for v in seen)])

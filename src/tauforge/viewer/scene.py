@@ -58,7 +58,7 @@ class Scene:
         self.api, self.robot, self.size = api, robot, surroundings.size
         self._shown, self._picked = Shown(), ""
         self._naming = threading.Lock()  # clicks come from viser's thread, moves from ours
-        drawing = robot.drawing(np.asarray(robot.pictured_position, float))
+        drawing = robot.drawing(np.asarray(robot.positions.default, float))
         bar, ball = triangles.cylinder(BAR_SIDES), triangles.ball(*BALL_SIDES)
         self._bars = self._bodies("/robot/bars", figure.bars(drawing, self.size), bar)
         self._joints = self._bodies("/robot/joints", self._joint_balls(drawing), ball)

@@ -192,7 +192,7 @@ class Session:
 
     def _coordinates(self) -> Array:
         """(n,) where the sliders are."""
-        return self.robot.coordinates_at(self._state.position) if self._wanted is None else self._wanted
+        return self.robot.positions.coordinates(self._state.position) if self._wanted is None else self._wanted
 
     def _live(self) -> None:
         """The sliders decide again."""
@@ -317,7 +317,7 @@ class Session:
             return ""
         if self._refused is None or self._refused[0] is not wanted:
             try:
-                position = self.robot.position_at(wanted, near)
+                position = self.robot.positions.at(wanted, near)
             except TauforgeError as error:
                 with self._lock:
                     self._refused = wanted, f"The robot stays where it was. {error.reason}"

@@ -47,7 +47,7 @@ def surroundings(robot: Robot, extent: tuple[Array, Array] | None = None) -> Sur
 
     extent: (3,) the smallest and the largest coordinates to be seen, m; default those of the drawing
     """
-    drawing = robot.drawing(np.asarray(robot.pictured_position, float))
+    drawing = robot.drawing(np.asarray(robot.positions.default, float))
     if not drawing.points and not drawing.segments:
         raise UnsupportedFeatureError(f"{robot.name} has no drawing", field="drawing")
     low, high = drawing.extent if extent is None else extent

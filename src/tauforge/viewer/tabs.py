@@ -175,7 +175,7 @@ def charts_of(robot: Robot, clip: Clip) -> list[Chart]:
         return _by_unit("force", forces, frames.times, frames.force)
     found = _by_unit("force", forces, shown.time, shown.force)
     if frames.target is not None:
-        error = robot.position_error(shown.target_position, shown.position)
+        error = robot.positions.error(shown.target_position, shown.position)
         found += _by_unit("error", [(c.name, c.unit) for c in robot.coordinates], shown.time, error)
     return found
 
@@ -257,7 +257,7 @@ def csv_of(robot: Robot, clip: Clip) -> bytes:
         clip.shown.write_csv(text)
         return text.getvalue().encode()
     own, frames = columns_of(robot), clip.frames
-    coordinates = robot.coordinates_at(frames.position)  # a mechanism's position has more numbers
+    coordinates = robot.positions.coordinates(frames.position)  # a mechanism's position has more numbers
     rows = np.column_stack([frames.times, coordinates, frames.velocity, frames.acceleration, frames.force])
     write_csv(text, [TIME, *own.position, *own.velocity, *own.acceleration, *own.force], rows)
     return text.getvalue().encode()

@@ -107,7 +107,7 @@ def _sign_changes(ways: Ways, rows: Array, distance: Array) -> list[Break]:
 
 def _singularity(robot: Robot, positions: Array) -> Array:
     """(...) as `robot.singularity` tells it, which takes rows."""
-    found = robot.singularity(positions.reshape(-1, robot.position_size))
+    found = robot.singularity(positions.reshape(-1, robot.positions.size))
     assert found is not None
     return found.reshape(positions.shape[:-1])
 
@@ -206,7 +206,7 @@ def _jumps(ways: Ways, rows: Array, distance: Array, positions: Array) -> list[B
 
 def _moves(ways: Ways, before: Array, after: Array) -> Array:
     """(...) the largest change of an entry between positions (..., N): rad the short way, or shares of the size."""
-    turns = np.array([entry.turns for entry in ways.robot.position_entries])
+    turns = np.array([entry.turns for entry in ways.robot.positions.entries])
     change = np.abs(after - before)
     change = np.where(turns, np.abs(np.remainder(change + np.pi, 2 * np.pi) - np.pi), change / ways.size)
     return np.asarray(change.max(axis=-1))

@@ -157,7 +157,7 @@ def explain(
         robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits, needed=False
     )
     given = checked_numbers(robot, "position", position)
-    where = robot.position_at(given, on_failure="nan")
+    where = robot.positions.at(given, on_failure="nan")
     closed = bool(np.isfinite(where).all())
     if not closed:
         where = _known_entries(robot, given)
@@ -181,21 +181,21 @@ def explain(
 
 def _known_entries(robot: Robot, given: Array) -> Array:
     """(N,) a position of which only the coordinates are known."""
-    found = np.full(robot.position_size, np.nan)
-    found[robot.coordinates_at(np.arange(robot.position_size))] = robot.coordinates_at(given)
+    found = np.full(robot.positions.size, np.nan)
+    found[robot.positions.coordinates(np.arange(robot.positions.size))] = robot.positions.coordinates(given)
     return found
 
 
 def _assembly(robot: Robot, given: Array, position: Array) -> list[Finding]:
     """What is wrong with the assembly of a robot whose loops must be closed."""
-    way = straight_way(robot, np.array(robot.pictured_position, float), robot.coordinates_at(given))
+    way = straight_way(robot, np.array(robot.positions.default, float), robot.positions.coordinates(given))
     if not np.isfinite(position).all():
         if closes_again(way, way.until, np.zeros(1, int))[0]:
             return [_unmeasured(SINGULAR, SINGULARITY)]
         return [_unmeasured(unknown_words(robot), ASSEMBLY)]
     if reciprocal_conditions(robot, position) < 1.0 / SINGULAR_CONDITION:
         return [_unmeasured(SINGULAR, SINGULARITY)]
-    passed = breaks_of(way) if len(given) < robot.position_size else []
+    passed = breaks_of(way) if len(given) < robot.positions.size else []
     return [_unmeasured(ON_THE_WAY[one.name], one.kind) for one in passed if one.name in ON_THE_WAY]
 
 

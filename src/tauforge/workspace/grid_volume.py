@@ -58,7 +58,7 @@ def volumes(rules: Rules, home: Array, points: int) -> tuple[Part, Part]:
 def _box(rules: Rules, home: Array) -> Array | None:
     """(2, 3) m, corners of a box around all places that hold; None where there are none near."""
     half = _first_half(rules, home)
-    centre = rules.robot.coordinates_at(home)[:3]
+    centre = rules.robot.positions.coordinates(home)[:3]
     for _ in range(GROWTHS):
         corners = np.stack([centre - half, centre + half])
         grid = _grid(rules.robot, home, corners, COARSE)
@@ -95,7 +95,7 @@ def _first_half(rules: Rules, home: Array) -> float:
 
 def _grid(robot: Robot, home: Array, corners: Array, points: int) -> Grid:
     """Cells whose centres include home, if it is inside, and which cover the box."""
-    centre, width = robot.coordinates_at(home)[:3], (corners[1] - corners[0]) / points
+    centre, width = robot.positions.coordinates(home)[:3], (corners[1] - corners[0]) / points
     first = np.floor((corners[0] - centre) / width)
     values = tuple(centre[axis] + (first[axis] + np.arange(points + 1)) * width[axis] for axis in SPACE)
     return Grid(robot, home, SPACE, values)

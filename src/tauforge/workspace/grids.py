@@ -28,7 +28,7 @@ class Grid(NamedTuple):
     @property
     def start(self) -> Array:
         """(n,) the coordinates of home."""
-        return self.robot.coordinates_at(self.home)
+        return self.robot.positions.coordinates(self.home)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -140,7 +140,7 @@ def map(
               (largest mass, kg, that the actuators hold at the origin of the moved body, or at the payload's com)
     axes:     by the name of a coordinate, in the order of the result: a tuple (from, to, points), or an array of
               values that increase; m or rad. Angles of a pose are theta_x, theta_y, theta_z of R = Rz Ry Rx
-    home:     (n,) the other coordinates; default `robot.pictured_position`
+    home:     (n,) the other coordinates; default `robot.positions.default`
     payload:  held by the robot
     forces, largest_condition, limits: what "limit" judges, as in `explain`
     Where loops must be closed "limit" also tells positions that are singular, or that are separated from home by
@@ -186,7 +186,7 @@ def map(
         units={name: robot.coordinates[place].unit for name, place in zip(axes, places, strict=True)},
         values=found,
         codes=names,
-        home=robot.coordinates_at(start),
+        home=robot.positions.coordinates(start),
         judged=judged,
         unknown=unknown_words(robot),
     )

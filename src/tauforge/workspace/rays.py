@@ -51,7 +51,7 @@ class Rays(NamedTuple):
 
     def at(self, distance: Array, rows: Array | slice = slice(None)) -> Array:
         """Positions (k, ..., N) at distances (k, ...) along some of the ways; NaN where there is none."""
-        start = self.robot.coordinates_at(self.home)
+        start = self.robot.positions.coordinates(self.home)
         along, about = self.along[rows], self.about[rows]
         wide = (slice(None), *(None,) * (distance.ndim - 1))
         found = start + distance[..., None] * along[wide]
@@ -83,7 +83,7 @@ def size_of(robot: Robot, position: Array) -> float:
 
 def straight_way(robot: Robot, home: Array, coordinates: Array) -> Ways:
     """The one from a position (N,) to coordinates (n,), at a distance of 1; positions are assembled as at home."""
-    start = robot.coordinates_at(home)
+    start = robot.positions.coordinates(home)
 
     def at(distance: Array, rows: Array) -> Array:
         return positions_of(robot, start + distance[..., None] * (coordinates - start), home)

@@ -116,7 +116,7 @@ def reach(
     at home: R = exp(s e) R_home. Another robot moves one coordinate and holds the others. `directions="tool"` moves
     the tool of such a robot along and about the axes of the world instead, by inverse kinematics from step to step.
 
-    home:       (n,) default `robot.pictured_position`; all limits must hold there
+    home:       (n,) default `robot.positions.default`; all limits must hold there
     directions: names such as ["z", "about x"], or of coordinates; "tool"; None for all of them
     payload, forces, largest_condition, limits: as in `explain`
     A singular position ends a way, too: where `robot.singularity` changes its sign, or, where loops must be closed, the
@@ -132,7 +132,7 @@ def reach(
     if directions == TOOL and not robot.positions_are_poses:
         found, step = tool_ends(rules, start)
         ends = tuple(End(*entry) for entry in found)
-        return Reach(robot.name, robot.coordinates_at(start), ends, step, rules.words)
+        return Reach(robot.name, robot.positions.coordinates(start), ends, step, rules.words)
     rays, named = _rays(robot, start, directions)
     found_ends = ends_of(rules, rays)
     ends = tuple(
@@ -140,7 +140,7 @@ def reach(
         for (name, sense, unit), distance, names, kind in zip(named, *found_ends, strict=True)
     )
     steps = {unit: float(step) for (_, _, unit), step in zip(named, rays.step, strict=True)}
-    return Reach(robot.name, robot.coordinates_at(start), ends, steps, rules.words)
+    return Reach(robot.name, robot.positions.coordinates(start), ends, steps, rules.words)
 
 
 def _rays(robot: Robot, home: Array, wanted: str | Sequence[str] | None) -> tuple[Rays, list[tuple[str, int, str]]]:
@@ -161,7 +161,9 @@ def _rays(robot: Robot, home: Array, wanted: str | Sequence[str] | None) -> tupl
             step = 2 * np.pi / TURN_STEPS if turns else size / STEPS
             farthest = 2 * np.pi if turns else FARTHEST * size
             if along.any():
-                farthest = max(farthest, _to_bound(robot, robot.coordinates_at(home), int(along.argmax()), sense))
+                farthest = max(
+                    farthest, _to_bound(robot, robot.positions.coordinates(home), int(along.argmax()), sense)
+                )
             rows.append((sense * along, sense * about, step, farthest, scale))
             named.append((name, sense, "rad" if turns else "m"))
     columns = [np.array(column) for column in zip(*rows, strict=True)]

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, TauforgeError
-from tauforge.evaluation.evaluator import as_argument
-from tauforge.evaluation.named_arguments import ON_SINGULAR
+from tauforge.evaluation.arguments import ON_SINGULAR, as_argument
 from tauforge.robots.parts import Limit
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot, check_robot
@@ -69,7 +68,7 @@ class Rules:
         """uint8 (...) at positions (..., N): 0 where all hold, else 1 + the place in `judged` of the first that does
         not; 255 where a position is not finite.
         """
-        flat = positions.reshape(-1, self.robot.position_size)
+        flat = positions.reshape(-1, self.robot.positions.size)
         found = np.empty(len(flat), np.uint8)
         for rows in blocks(len(flat)):
             found[rows] = self._codes(flat[rows])
@@ -212,13 +211,13 @@ def holding_forces(robot: Robot, positions: Array, payload: Payload | None = Non
 def checked_position(robot: Robot, name: str, given: ArrayLike | None) -> Array:
     """(N,) finite, from coordinates (n,) or a position (N,); None for where pictures show the robot."""
     if given is None:
-        return np.array(robot.pictured_position, float)
-    return robot.position_at(checked_numbers(robot, name, given))
+        return np.array(robot.positions.default, float)
+    return robot.positions.at(checked_numbers(robot, name, given))
 
 
 def checked_numbers(robot: Robot, name: str, given: ArrayLike) -> Array:
     """Coordinates (n,) or a position (N,), finite."""
-    numbers = robot.position_size if np.shape(given)[-1:] == (robot.position_size,) else robot.n
+    numbers = robot.positions.size if np.shape(given)[-1:] == (robot.positions.size,) else robot.n
     position = as_argument(name, given, numbers, "one for each coordinate").astype(float)
     if position.shape != (numbers,):
         raise ShapeError(name, expected=f"({numbers},), one position", got=str(position.shape))
@@ -229,7 +228,7 @@ def checked_numbers(robot: Robot, name: str, given: ArrayLike) -> Array:
 
 def positions_of(robot: Robot, coordinates: Array, near: Array) -> Array:
     """Positions (..., N) from coordinates (..., n), assembled as at a position near (N,); NaN where there is none."""
-    return robot.position_at(coordinates, near, on_failure="nan")
+    return robot.positions.at(coordinates, near, on_failure="nan")
 
 
 def check_home(rules: Rules, home: Array) -> None:

@@ -148,7 +148,7 @@ def _by_determinants(swept: Array, tried: int, room: float) -> tuple[float, floa
 
 def _determinants(robot: Robot, positions: Array, axes: Array, moving: Array) -> Array:
     """(k,) how the volume of places changes with that of the moving coordinates; 0 where it is not known."""
-    slopes = robot.position_slopes(positions)
+    slopes = robot.positions.slopes(positions)
     found = np.empty((len(positions), len(axes), len(moving)))
     with np.errstate(all="ignore"):
         for column, k in enumerate(moving):
@@ -160,7 +160,7 @@ def _determinants(robot: Robot, positions: Array, axes: Array, moving: Array) ->
 def _ranges(rules: Rules, home: Array) -> Array:
     """(2, n) the usual ones. Lengths without limits, which loops end, go somewhat beyond the longest way from home."""
     robot = rules.robot
-    ranges, start = usual_ranges(robot), robot.coordinates_at(home)
+    ranges, start = usual_ranges(robot), robot.positions.coordinates(home)
     free = [k for k, c in enumerate(robot.coordinates) if not c.turns and not np.isfinite([c.lower, c.upper]).any()]
     if not free or not rules.closes or rules.codes(home):
         return ranges
@@ -168,7 +168,7 @@ def _ranges(rules: Rules, home: Array) -> Array:
     for _ in range(GROWTHS):
         ranges[:, free] = start[free] - half, start[free] + half
         first = next(sampled_positions(robot, home, TOUCHES, ranges))
-        far = np.abs(robot.coordinates_at(first[rules.codes(first) == 0])[:, free] - start[free])
+        far = np.abs(robot.positions.coordinates(first[rules.codes(first) == 0])[:, free] - start[free])
         if not (far > (1 - MARGIN) * half).any():
             break
         half *= 2
@@ -182,7 +182,7 @@ def _measured(robot: Robot, home: Array) -> tuple[Array, Array]:
     if not can_move_body(robot):
         raise UnsupportedFeatureError(f"{robot.name} does not tell where a tool is", field="volume")
     low, high = usual_ranges(robot)
-    random, start = np.random.default_rng(SEED), robot.coordinates_at(home)
+    random, start = np.random.default_rng(SEED), robot.positions.coordinates(home)
     beside = start + BESIDE * (high - low) * random.uniform(-1.0, 1.0, (LOOKS, robot.n))
     positions = positions_of(robot, beside, home)
     positions = np.concatenate([home[None], positions[np.isfinite(positions).all(axis=-1)]])
@@ -208,7 +208,7 @@ def _slopes(robot: Robot, positions: Array, steps: Array) -> Array:
     As far as it would move over the coordinate's whole range; 0 where loops do not close.
     """
     moves = np.concatenate([np.diag(steps), -np.diag(steps)])
-    beside = positions_of(robot, robot.coordinates_at(positions)[:, None] + moves, positions[:, None])
+    beside = positions_of(robot, robot.positions.coordinates(positions)[:, None] + moves, positions[:, None])
     places = pose_of_tool(robot, beside.reshape(-1, beside.shape[-1]))[:, :3].reshape(len(positions), 2, -1, 3)
     found = np.swapaxes(places[:, 0] - places[:, 1], 1, 2) / SLOPE
     return np.where(np.isfinite(found).all(axis=(1, 2), keepdims=True), found, 0.0)

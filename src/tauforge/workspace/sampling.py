@@ -50,7 +50,7 @@ class _Known:
     def extend(self, coordinates: Array) -> None:
         """By the positions to which straight ways lead from home, at coordinates (k, n)."""
         home = self._positions[0]
-        start = self._robot.coordinates_at(home)
+        start = self._robot.positions.coordinates(home)
         positions = np.repeat(self._positions, len(coordinates), axis=0)
         for share in np.linspace(0.0, 1.0, STEPS + 1)[1:]:
             positions = positions_of(self._robot, start + share * (coordinates - start), positions)
@@ -64,5 +64,5 @@ class _Known:
             return positions_of(self._robot, coordinates, self._positions[0])
         from scipy.spatial import KDTree
 
-        tree = KDTree(self._robot.coordinates_at(self._positions) / self._spans)
+        tree = KDTree(self._robot.positions.coordinates(self._positions) / self._spans)
         return positions_of(self._robot, coordinates, self._positions[tree.query(coordinates / self._spans)[1]])

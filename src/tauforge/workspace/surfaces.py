@@ -115,7 +115,7 @@ def surface(
 ) -> Surface:
     """Where straight ways from home end, in all directions, at the orientation of home.
 
-    home:      (n,) default `robot.pictured_position`; all limits must hold there
+    home:      (n,) default `robot.positions.default`; all limits must hold there
     latitudes: rings of directions, of equal areas on the sphere; each has twice as many longitudes
     payload, forces, largest_condition, limits: as in `explain`
     Identity: each distance is that of `reach` in its direction.
@@ -137,7 +137,12 @@ def surface(
     distance, names = _ends(rules, start, along, np.zeros((len(along), 3)), turns=False)
     shape = directions.shape[:2]
     return Surface(
-        robot.name, robot.coordinates_at(start), directions, distance.reshape(shape), names.reshape(shape), rules.words
+        robot.name,
+        robot.positions.coordinates(start),
+        directions,
+        distance.reshape(shape),
+        names.reshape(shape),
+        rules.words,
     )
 
 
@@ -156,7 +161,7 @@ def polar(
 
     axes: two directions of `reach` with the same unit, such as ("x", "z") or ("about x", "about y"); the latter turn
           about axes between the two. Default the first two
-    home: (n,) default `robot.pictured_position`; all limits must hold there
+    home: (n,) default `robot.positions.default`; all limits must hold there
     rays: number of directions
     payload, forces, largest_condition, limits: as in `explain`
     Identity: along the axes the distances are those of `reach`.
@@ -185,7 +190,14 @@ def polar(
     )
     unit = "rad" if turning[0] else "m"
     return Polar(
-        robot.name, robot.coordinates_at(start), (chosen[0], chosen[1]), unit, angle, distance, names, rules.words
+        robot.name,
+        robot.positions.coordinates(start),
+        (chosen[0], chosen[1]),
+        unit,
+        angle,
+        distance,
+        names,
+        rules.words,
     )
 
 

@@ -78,7 +78,7 @@ def _ending(rules: Rules, position: Array) -> tuple[tuple[str, ...], str]:
 def pose_of_tool(robot: Robot, positions: Array) -> Array:
     """(k, 6) poses of the moved body at positions (k, N)."""
     if robot.positions_are_poses:
-        return robot.coordinates_at(positions)
+        return robot.positions.coordinates(positions)
     return pose_of(robot.moved_body_frames(positions))
 
 

@@ -117,7 +117,7 @@ def volume(
 
     orientation: (3,) rad theta_x, theta_y, theta_z, R = Rz Ry Rx; default that of home; for poses alone
     limits:      kinds of position limits that are judged, such as ["stroke"]; None for all
-    home:        (n,) default `robot.pictured_position`; where it does not hold, no part is connected with it
+    home:        (n,) default `robot.positions.default`; where it does not hold, no part is connected with it
     points:      cells along each side of the box (default 64), or cubes along the longest side (default 32)
     samples:     positions that are sampled where there is no grid; default until the error is 1 % of the volume, and
                  at most 1,000,000, or 250,000 where loops must be closed for each
@@ -136,9 +136,9 @@ def volume(
         usual = CLOSED_SAMPLES if robot.may_not_close else SAMPLES
         cubes, tried = _count("points", points, CUBES, MOST), _count("samples", samples, usual)
         return _sampled(rules, start, cubes, tried, samples is not None)
-    pose = np.array(robot.coordinates_at(start))
+    pose = np.array(robot.positions.coordinates(start))
     pose[3:] = pose[3:] if orientation is None else _angles(orientation)
-    start = robot.position_at(pose, start)
+    start = robot.positions.at(pose, start)
     cells = _count("points", points, POINTS, MOST)
     part, everything = volumes(rules, start, cells)
     return Volume(

@@ -425,7 +425,6 @@ def test_a_report_that_cannot_be_put_in_place_gives_way_to_the_old_one(
         rename(source, target)
 
     monkeypatch.setattr("os.rename", refuses)
-    monkeypatch.setattr("tauforge_papers.report.whole_folder._swapped", lambda *_: False)
     with pytest.raises(ModelError, match="cannot be written: Permission denied"):
         reproduce(["dasgupta1998"], out)
     assert everything(out) == before

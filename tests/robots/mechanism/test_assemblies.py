@@ -67,7 +67,9 @@ def test_a_crossed_parallelogram(cut):
 @pytest.mark.usefixtures("kernels_on")  # they are reduced in the cheapest way, the reference in the first
 def test_a_palletiser_with_crossed_levelling_rods():
     m = tf.load("palletiser")
-    x = m.configuration(m.coordinates_at(m.home) + [0.2, -1.435, 0.188, 1.07])  # beyond where the rods are in line
+    x = m.configuration(
+        m.positions.coordinates(m.home) + [0.2, -1.435, 0.188, 1.07]
+    )  # beyond where the rods are in line
     plate = x[m.coordinate_names.index("levelling plate")]
     assert abs(plate + x[m.coordinate_names.index("shoulder")]) > 0.5
     qd, qdd = np.array([0.3, 0.5, -0.2, 0.1]), np.array([1.0, -2.0, 1.0, 0.5])

@@ -24,7 +24,7 @@ DRIVEN += ["palletiser", "planar-3rrr", "slider-crank"]
 
 def by_differences(m: tf.Mechanism, x: Any, body: str | None = None) -> Any:
     """(6, m) twists of a body at unit rates of the actuators, which are the independent coordinates."""
-    q, columns = m.coordinates_at(x), []
+    q, columns = m.positions.coordinates(x), []
     for step in STEP * np.eye(m.n):
         before, after = (m.forward_kinematics(m.configuration(q + s * step, x), body) for s in (-1, 1))
         change = (after - before) / (2 * STEP)
@@ -88,7 +88,7 @@ def test_a_five_bar_in_closed_form():
     origin = np.array(m.bodies[3].origin)[:2]
     lengths = {"c1": ((0, 0), (-0.1, 0.28)), "c2": ((0.25, 0), (0.35, 0.28))}
     for row in x:
-        q = m.coordinates_at(row)
+        q = m.positions.coordinates(row)
         cranks = []
         for angle, (a, b) in zip(q, lengths.values(), strict=True):
             c, s = np.cos(angle), np.sin(angle)
@@ -192,7 +192,7 @@ def test_more_actuators_than_freedoms():
     )
     assert len(m.actuators) == 3
     x = m.random_states(5)[0]
-    slopes = m.position_slopes(x)
+    slopes = m.positions.slopes(x)
     rows = [m.coordinate_names.index(actuator.name) for actuator in m.actuators]
     T = m.jacobian(x) @ np.linalg.pinv(slopes[:, rows])
     values = np.linalg.svd(T, compute_uv=False)

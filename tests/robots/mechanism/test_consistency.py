@@ -37,7 +37,7 @@ MADE = {"spatial": spatial, "bennett": bennett, "five-bar": mechanisms.five_bar}
 def test_derivatives_along_closed_loops(name):
     m, rng = MADE[name](), np.random.default_rng(1)
     x = closed_positions(m, rng, 1)[0]
-    q, qd, qdd = m.coordinates_at(x), *rng.normal(size=(2, m.n))
+    q, qd, qdd = m.positions.coordinates(x), *rng.normal(size=(2, m.n))
     tau = m.inverse_dynamics(x, qd, qdd) if m._made.controlled else rng.normal(size=len(m.actuators))
     checks = [("forward_dynamics", tau)] + ([("inverse_dynamics", qdd)] if m._made.controlled else [])
     for function, last in checks:
@@ -69,7 +69,7 @@ def test_power(name):
 
     def energy(sign: float) -> float:
         near = x + sign * h * change
-        moved = m.configuration(m.coordinates_at(near), near=near)
+        moved = m.configuration(m.positions.coordinates(near), near=near)
         return float(sum(m.energy(moved, qd + sign * h * qdd)))
 
     scale = abs(power) + sum(abs(e) for e in m.energy(x, qd)) + 1.0

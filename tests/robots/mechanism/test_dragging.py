@@ -28,14 +28,14 @@ LIMITED = (
 
 
 def start_of(m: tf.Mechanism) -> np.ndarray:
-    return m.position_at(np.array(BESIDE[m.name])) if m.name in BESIDE else np.array(m.home)
+    return m.positions.at(np.array(BESIDE[m.name])) if m.name in BESIDE else np.array(m.home)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_tool_body_arrives_where_it_can_be(name: str) -> None:
     m = tf.load(name)
     start = start_of(m)
-    goal = m.position_at(m.coordinates_at(start) + STEP * np.cos(np.arange(m.n)), start)
+    goal = m.positions.at(m.positions.coordinates(start) + STEP * np.cos(np.arange(m.n)), start)
     wanted = m.moved_body_frames(goal)
     found = m.position_towards(wanted, start)
     np.testing.assert_allclose(m.moved_body_frames(found), wanted, atol=REACHED)
@@ -62,7 +62,7 @@ def test_the_tip_of_a_five_bar_is_on_its_circles() -> None:
     m = tf.load("five-bar")
     wanted = m.moved_body_frames(m.home).copy()
     wanted[:3, 3] += [0.03, 0.0, -0.02]
-    left, right = m.coordinates_at(m.position_towards(wanted, m.home))
+    left, right = m.positions.coordinates(m.position_towards(wanted, m.home))
     tip = wanted[[0, 2], 3]
     ends = np.array([[np.cos(left), np.sin(left)], [np.cos(right), np.sin(right)]]) * 0.3 + [[0, 0], [0.25, 0]]
     # the orientation, which a hand holds too, takes a little of the place: 1e-4 of the squares

@@ -251,7 +251,7 @@ def test_all_coordinates_of_a_tree_in_another_order():
         m = tf.Mechanism(**given, independent=independent)
         assert m.structure.independent == ("shoulder", "elbow")
         x = np.array([0.3, -0.4])
-        for found in (m.configuration(x), m.position_at(x), m.coordinates_at(x)):
+        for found in (m.configuration(x), m.positions.at(x), m.positions.coordinates(x)):
             np.testing.assert_array_equal(found, x)
 
 

@@ -103,12 +103,12 @@ def hexapod(kind: str, seed: int) -> tf.Mechanism:
 def test_legs_of_a_platform_have_a_closed_form(kind: str) -> None:
     m, rng = hexapod(kind, 1), np.random.default_rng(2)
     assert len(m.structure.in_closed_form) == 18
-    q = m.coordinates_at(m.home) + rng.uniform(-0.02, 0.02, (20, 6))
+    q = m.positions.coordinates(m.home) + rng.uniform(-0.02, 0.02, (20, 6))
     x = m.configuration(q, on_failure="nan")
     reached = np.isfinite(x).all(axis=-1)
     assert reached.sum() >= 10
     assert (m.loop_gap(x[reached]) <= GAP).all()
-    assert error(m.coordinates_at(x[reached]), q[reached]) == 0.0
+    assert error(m.positions.coordinates(x[reached]), q[reached]) == 0.0
     assert error(x[reached], searched(m, q[reached], m.home)) <= SEARCHED
 
 
@@ -173,14 +173,14 @@ def test_turns_are_counted(turns: int) -> None:
 
 def test_out_of_reach() -> None:
     m = hexapod("RUS", 1)
-    far = m.coordinates_at(m.home) + [0, 0, 5.0, 0, 0, 0]
+    far = m.positions.coordinates(m.home) + [0, 0, 5.0, 0, 0, 0]
     with pytest.raises(
         tf.ConvergenceError,
         match=r"6-RUS: the loops do not close at \[0, 0, 5.8, 0, 0, 0\]: the bodies between joint 0 R and joint 0 S "
         r"cannot meet there\. If the machine can be assembled in another way, pass a position of that assembly as near",
     ):
         m.configuration(far)
-    both = m.configuration([m.coordinates_at(m.home), far], on_failure="nan")
+    both = m.configuration([m.positions.coordinates(m.home), far], on_failure="nan")
     assert error(both[0], m.home) <= ROUNDING
     assert np.isnan(both[1]).all()
 

@@ -58,7 +58,7 @@ def mechanism(name: str) -> tf.Mechanism:
 
 def coordinates(m: tf.Mechanism, count: int = STATES, seed: int = 0) -> np.ndarray:
     """Within the limits of the independent coordinates, or beside the home position."""
-    home = m.coordinates_at(m.home)
+    home = m.positions.coordinates(m.home)
     low = np.array([c.lower if np.isfinite(c.lower) else q - 0.3 for c, q in zip(m.coordinates, home, strict=True)])
     high = np.array([c.upper if np.isfinite(c.upper) else q + 0.3 for c, q in zip(m.coordinates, home, strict=True)])
     return np.random.default_rng(seed).uniform(low, high, (count, m.n))
@@ -122,7 +122,7 @@ def test_closes_within_its_limits(name):
     q = coordinates(m)
     x = m.configuration(q)
     assert m.loop_gap(x).max() <= CLOSED * size(m)
-    assert np.array_equal(m.coordinates_at(x), q)
+    assert np.array_equal(m.positions.coordinates(x), q)
     assert m.loop_condition(x).max() < 1e3
 
 
@@ -261,7 +261,7 @@ def test_balls_of_the_3rps_stay_in_the_planes_of_their_legs():
 
 def test_piston_of_the_slider_crank():
     m = mechanism("slider-crank")
-    theta = m.coordinates_at(m.home) + np.linspace(0.0, 2 * math.pi, 25)[:, None]
+    theta = m.positions.coordinates(m.home) + np.linspace(0.0, 2 * math.pi, 25)[:, None]
     x = [m.home]
     for angle in theta[1:]:
         x.append(m.configuration(angle, near=x[-1]))

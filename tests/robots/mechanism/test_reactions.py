@@ -244,7 +244,7 @@ def test_which_reactions_are_open_does_not_depend_on_the_unit_of_length() -> Non
     assert m.open_reactions
     assert in_mm.open_reactions == m.open_reactions
     x, qd, qdd = m.random_states(5, seed=1)
-    slides = [entry.unit == "m" for entry in m.position_entries]
+    slides = [entry.unit == "m" for entry in m.positions.entries]
     found = m.joint_wrenches(x, qd, qdd)
     unit = np.where([c.unit == "m" for c in m.coordinates], 1e3, 1.0)
     other = in_mm.joint_wrenches(x * np.where(slides, 1e3, 1.0), unit * qd, unit * qdd)

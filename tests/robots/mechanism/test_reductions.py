@@ -8,7 +8,7 @@ import pytest
 import tauforge as tf
 from support.tolerances import ROUNDING
 from tauforge.algebra.elimination import elimination_work
-from tauforge.evaluation import evaluator as evaluate
+from tauforge.evaluation import evaluator
 from tauforge.kernels.cpu import kernel
 
 ROUNDS = 1e3 * ROUNDING  # solves with matrices whose condition numbers are a few hundred
@@ -38,7 +38,7 @@ def hexapod(independent=None):
 
 def states(m, count=5, seed=3):
     rng = np.random.default_rng(seed)
-    x = m.configuration(m.coordinates_at(m.home) + rng.uniform(-0.03, 0.03, (count, m.n)))
+    x = m.configuration(m.positions.coordinates(m.home) + rng.uniform(-0.03, 0.03, (count, m.n)))
     return x, *rng.normal(size=(2, count, m.n))
 
 
@@ -75,7 +75,7 @@ def test_rates_of_joints_and_of_the_platform_tell_of_one_motion():
     close(kinetic, by_pose.energy(x, twist)[0])
     M = by_pose.mass_matrix(x)
     close(np.einsum("ki,kij,kj->k", twist, M, twist) / 2, kinetic)
-    force = by_pose._evaluate("generalised_forces", {"x": x, "qd": twist, "qdd": acceleration})
+    force = by_pose._answer("generalised_forces", {"x": x, "qd": twist, "qdd": acceleration})
     found = force[0] if isinstance(force, tuple) else force
     close(np.einsum("ki,ki->k", found, twist), np.einsum("ki,ki->k", tau, qd))
 
@@ -92,7 +92,7 @@ def test_derivatives_of_large_mechanisms_come_in_parts(monkeypatch):
     twin = m.replace(name="twin")
     with pytest.raises(tf.UnsupportedFeatureError, match="operations"):
         twin.kernel("inverse_dynamics_derivatives")
-    monkeypatch.setattr(evaluate, "evaluate", None)  # not the reference
+    monkeypatch.setattr(evaluator, "reference", None)  # not the reference
     for name, last in (("inverse_dynamics_derivatives", qdd), ("forward_dynamics_derivatives", tau)):
         for found, wanted in zip(getattr(twin, name)(x, qd, last), expected[name], strict=True):
             close(found, wanted)

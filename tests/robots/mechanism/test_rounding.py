@@ -86,7 +86,7 @@ def test_a_rod_that_spins_without_inertia_is_refused(radius, ball):
     """Everywhere its inertia about its line is what rounding leaves of the others."""
     m, rng = rod_between_balls(radius, ball), np.random.default_rng(0)
     for step in (0.0, 0.1):
-        x = m.configuration(m.coordinates_at(m.home) + step)
+        x = m.configuration(m.positions.coordinates(m.home) + step)
         assert right_or_refused(m, x, rng) == (radius >= 1e-4)
         if radius < 1e-4:
             with pytest.raises(tf.SingularityError, match=f"the motion of inner.* {NO_MASS}.*Give .* mass and inertia"):
@@ -124,7 +124,7 @@ def test_hinges_in_line_beside_a_loop(seed, apart):
     rng = np.random.default_rng(seed)
     m = with_three_hinges(rng, apart)
     places = [m.structure.independent.index(f"hip {k}") for k in (0, 2)]
-    q = m.coordinates_at(m.home)
+    q = m.positions.coordinates(m.home)
     q[places] += rng.uniform(-1, 1, 2)
     answered = right_or_refused(m, m.configuration(q), rng)
     if apart <= 1e-7 or apart >= 1e-3:
@@ -140,7 +140,7 @@ def test_motions_start_where_forward_dynamics_answers(seed, apart):
     """The first row has the outer of three hinges nearly in line, the second has not."""
     rng = np.random.default_rng(seed)
     m = with_three_hinges(rng, apart)
-    q = np.tile(m.coordinates_at(m.home), (2, 1))
+    q = np.tile(m.positions.coordinates(m.home), (2, 1))
     q[1, m.structure.independent.index("hip 1")] += 0.8
     x, qd = m.configuration(q), rng.normal(size=(2, m.n))
     answered = np.isfinite(m.forward_dynamics(x, qd, np.zeros(len(m.actuators)), on_singular="nan")).all(axis=-1)
@@ -231,7 +231,7 @@ def leg_with_loops(rng: np.random.Generator, light: float) -> tf.Mechanism:
 def test_a_leg_with_loops_whose_balls_are_hinges(seed, light):
     rng = np.random.default_rng(seed)
     m = leg_with_loops(rng, light)
-    home, answered = m.coordinates_at(m.home), []
+    home, answered = m.positions.coordinates(m.home), []
     for spread in (0.0, 0.1):
         x = m.configuration(home + spread * rng.uniform(-1, 1, m.n), on_failure="nan")
         if np.isfinite(x).all():
@@ -247,7 +247,7 @@ BACK = 10.0 ** -np.arange(3, 14)
 
 def end_of_reach(m: tf.Mechanism, way: Any) -> tuple[Any, float]:
     """How far the coordinates get in a direction until the loops do not close, by halving; and a position there."""
-    home, x, far, step = m.coordinates_at(m.home), m.home, 0.0, 0.1
+    home, x, far, step = m.positions.coordinates(m.home), m.home, 0.0, 0.1
     while step > 1e-15:
         there = m.configuration(home + (far + step) * way, x, on_failure="nan")
         if np.isfinite(there).all():
@@ -261,7 +261,7 @@ def end_of_reach(m: tf.Mechanism, way: Any) -> tuple[Any, float]:
 def test_accelerations_at_the_end_of_the_reach(way):
     """Where the rods are nearly in line, the mass matrix of the motors has conditions of 1e11 and more."""
     m, rng = tf.load("five-bar"), np.random.default_rng(1)
-    home, answered = m.coordinates_at(m.home), []
+    home, answered = m.positions.coordinates(m.home), []
     near, far = end_of_reach(m, way)
     for back in BACK:
         x = m.configuration(home + (far - back) * way, near)
@@ -279,7 +279,7 @@ def test_a_balance_of_loads_is_no_loss():
     """Near the end of its reach a five-bar that its motors hold still has accelerations that are all rounding."""
     m = tf.load("five-bar")
     x, _ = end_of_reach(m, WAY)
-    x = m.configuration(m.coordinates_at(x) - 1e-7 * WAY, x)
+    x = m.configuration(m.positions.coordinates(x) - 1e-7 * WAY, x)
     assert 1e3 < m.loop_condition(x) < 1e5
     tau = m.inverse_dynamics(x, [0, 0], [0, 0])
     strongest = np.abs(m.forward_dynamics(x, [0, 0], 0 * tau)).max()
@@ -289,7 +289,7 @@ def test_a_balance_of_loads_is_no_loss():
 def test_single_precision_is_right_or_refused():
     m, rng = tf.load("five-bar"), np.random.default_rng(0)
     near, far = end_of_reach(m, WAY)
-    home, answered = m.coordinates_at(m.home), []
+    home, answered = m.positions.coordinates(m.home), []
     for back in 10.0 ** -np.arange(0.5, 8):
         x = m.configuration(home + (far - back) * WAY, near).astype(np.float32)
         qd, tau = rng.normal(size=(2, 2)).astype(np.float32)

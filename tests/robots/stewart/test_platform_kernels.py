@@ -121,7 +121,7 @@ def test_float32(method):
 def test_forward_dynamics_in_float32(name, forces):
     """The forces that the accelerations need, beside the largest share of them: accelerations alone may cancel."""
     platform, rng = tf.load(name), np.random.default_rng(8)
-    pose = platform.pictured_position + 0.05 * rng.uniform(-1, 1, (200, 6))
+    pose = platform.positions.default + 0.05 * rng.uniform(-1, 1, (200, 6))
     twist, given = rng.uniform(-1, 1, (2, 200, 6))
     if forces == "carrying":
         given = platform.inverse_dynamics(pose, twist, 5 * given)

@@ -80,27 +80,27 @@ def test_broadcasting(method):
 def test_rate_derivatives_of_a_batch(robot):
     """Each row is that of its state alone, and the slopes are those of the rates, by differences."""
     states, shapes = [x.reshape(2, 3, -1) for x in robot.random_states(6)[:2]], [(2, 3, robot.n, robot.n)] * 2
-    found = robot.rate_derivatives(*states)
+    found = robot.positions.rate_derivatives(*states)
     assert [part.shape for part in found] == shapes
     for index in np.ndindex(2, 3):
         x, v = (state[index] for state in states)
-        for part, alone in zip(found, robot.rate_derivatives(x, v), strict=True):
+        for part, alone in zip(found, robot.positions.rate_derivatives(x, v), strict=True):
             assert alone.shape == (robot.n, robot.n)
             assert np.abs(part[index] - alone).max() <= ROUNDING * np.abs(alone).max()
         for part, slopes in zip(found, _slopes_of_rates(robot, x, v), strict=True):
             assert np.abs(part[index] - slopes).max() < SHORT_DIFFERENCES * max(1.0, np.abs(slopes).max())
-    assert [part.shape for part in robot.rate_derivatives(states[0], states[1][0, 0])] == shapes
-    none = robot.rate_derivatives(*(state[:0] for state in states))
+    assert [part.shape for part in robot.positions.rate_derivatives(states[0], states[1][0, 0])] == shapes
+    none = robot.positions.rate_derivatives(*(state[:0] for state in states))
     assert [part.shape for part in none] == [(0, 3, robot.n, robot.n)] * 2
 
 
 def _slopes_of_rates(robot, x, v):
     """By central differences of the rates over the coordinates, loops closed, and over the velocities."""
     h, steps = 1e-6, np.eye(robot.n)
-    q = robot.coordinates_at(x)
+    q = robot.positions.coordinates(x)
 
     def rates(dq, dv):
-        return robot.coordinate_rates(robot.position_at(q + dq, x), v + dv)[0]
+        return robot.positions.rates(robot.positions.at(q + dq, x), v + dv)[0]
 
     return (
         np.transpose([(rates(h * step, 0.0) - rates(-h * step, 0.0)) / (2 * h) for step in steps]),

@@ -13,7 +13,7 @@ import struct
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy._core._multiarray_umath as umath
@@ -76,36 +76,6 @@ def _fields_are_where_assumed(array: np.ndarray) -> bool:
     )
 
 
-class Handed(NamedTuple):
-    """The owner of a builtin, which takes the calls that the builtin does not. It is pickled as the robot.
-
-    A builtin is pickled by its owner and its name: as `getattr(robot, name)`. The builtin keeps this object alive, and
-    thereby everything that it has raw pointers to. The garbage collector clears the objects of a reference cycle in any
-    order, and a builtin reads its definition once more when it is freed. Tuples and arrays are not cleared; other
-    objects and those of ctypes are.
-
-    robot:  returns the robot
-    call:   takes the calls
-    loaded: the machine code
-    memory: the definition and its strings
-    """
-
-    robot: Callable[[], Any]
-    call: Callable[..., Any]
-    loaded: Loaded
-    memory: tuple[np.ndarray, ...]
-
-    def __call__(self, *arguments: Any, **more: Any) -> Any:
-        return self.call(*arguments, **more)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return itself, (self.robot(),)
-
-
-def itself(x: Any) -> Any:
-    return x
-
-
 def documentation(call: Callable[..., Any]) -> str:
     """The docstring with the signature where `help` and `inspect` look for that of a builtin."""
     signature = inspect.signature(call)
@@ -114,8 +84,18 @@ def documentation(call: Callable[..., Any]) -> str:
     return f"{call.__name__}{plain}\n--\n\n{inspect.getdoc(call) or ''}"
 
 
-def builtin(loaded: Loaded, name: str, robot: Callable[[], Any], call: Callable[..., Any]) -> Callable[..., Any] | None:
-    """The function `builtin` of a compiled module as a builtin; anything it does not take goes to `call`."""
+def builtin(
+    loaded: Loaded,
+    name: str,
+    call: Callable[..., Any],
+    owner: Callable[[tuple[Any, ...]], Callable[..., Any]],
+) -> Callable[..., Any] | None:
+    """The function `builtin` of a compiled module as a builtin; None where builtins are not supported.
+
+    call:  what it stands for, for its signature and docstring
+    owner: makes the callable that takes what the builtin does not. It must keep the objects that it is given, which
+           the builtin has raw pointers to, as items of a tuple
+    """
     address = loaded.address("builtin")
     if not supported() or not address:
         return None
@@ -134,8 +114,7 @@ def builtin(loaded: Loaded, name: str, robot: Callable[[], Any], call: Callable[
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    handed = Handed(robot, call, loaded, (definition, *texts))
-    made: Callable[..., Any] = make(_place(definition), handed, None)
+    made: Callable[..., Any] = make(_place(definition), owner((loaded, definition, *texts)), None)
     return made
 
 

@@ -1,11 +1,13 @@
-"""A kernel on this processor: its compiled loops, and how to call them."""
+"""Kernels on this processor: LLVM code, called through NumPy."""
 
 from __future__ import annotations
 
 import ctypes
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,17 +15,21 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array, real_numbers, without_masks
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.kernels import cache
-from tauforge.kernels.backends import TooLargeError
+from tauforge.kernels.backends import NoKernelError, TooLargeError
 from tauforge.kernels.cpu import builtin_call, engine, threads
 from tauforge.kernels.cpu.code_memory import need_memory
-from tauforge.kernels.cpu.host import host
+from tauforge.kernels.cpu.host import Host, host
 from tauforge.kernels.cpu.llvm_module import emit_module
 from tauforge.kernels.cpu.numpy_binding import TYPE_NUMBERS, generalized_ufunc
 from tauforge.kernels.lock import LOCK
 from tauforge.kernels.specification import Shape, Specification
+from tauforge.tracing.graph import Graph
 
 MAX_NODES = 16_000  # for larger graphs the NumPy reference is used
 MAX_LARGE = 40_000  # the same for functions that are worth some seconds of compiling
+RECENT = 32  # kernels that are kept for a while although nothing refers to them
+BITS = {"float64": 64, "float32": 32}
+Key = tuple[str, Host]
 
 
 class CpuKernel:
@@ -103,44 +109,80 @@ class CpuKernel:
         if found is not None:
             return found
         with LOCK:
-            if bits not in self._loops.loaded:
-                made = self._load(bits)
-                self._doubts[bits] = ctypes.c_int64.from_address(made.address("doubts"))
-                self._loops.put(bits, made)
-            return self._loops.loaded[bits]
-
-    def _load(self, bits: int) -> engine.Loaded:
-        machine, specification = host(), self.specification
-        name = cache.key(specification.identity, str(bits), *map(str, machine))
-        code = cache.load(name)
-        if code is None:
-            need_memory()
+            if bits in self._loops.loaded:
+                return self._loops.loaded[bits]
+            machine, specification = host(), self.specification
+            name = cache.key(specification.identity, str(bits), *map(str, machine))
+            code = cache.load(name)
+            if code is None:
+                need_memory()
+                start = time.perf_counter()
+                graph = specification.graph if specification.origin is None else specification.make_graph()
+                self.seconds["trace"] = time.perf_counter() - start
+                code = self._compiled(graph, machine, bits)
+                cache.save(name, code)
             start = time.perf_counter()
-            graph = specification.graph if specification.origin is None else specification.make_graph()
-            traced = time.perf_counter()
-            most = MAX_LARGE if specification.large else MAX_NODES
-            if len(graph.nodes) > most:
-                raise TooLargeError(f"{self.name} has {len(graph.nodes)} operations; at most {most} are compiled")
-            source = emit_module(graph, specification, machine, bits)
-            need_memory(len(source))
-            code = engine.compile_text(source, machine)
-            self.seconds |= {"trace": traced - start, f"compile{bits}": time.perf_counter() - traced}
-            cache.save(name, code)
+            made = engine.Loaded(code, machine, "loop")
+            self.seconds[f"load{bits}"] = time.perf_counter() - start
+            self._doubts[bits] = ctypes.c_int64.from_address(made.address("doubts"))
+            self._loops.put(bits, made)
+            return made
+
+    def _compiled(self, graph: Graph, machine: Host, bits: int) -> bytes:
         start = time.perf_counter()
-        loaded = engine.Loaded(code, machine, "loop")
-        self.seconds[f"load{bits}"] = time.perf_counter() - start
-        return loaded
+        most = MAX_LARGE if self.specification.large else MAX_NODES
+        if len(graph.nodes) > most:
+            raise TooLargeError(f"{self.name} has {len(graph.nodes)} operations; at most {most} are compiled")
+        source = emit_module(graph, self.specification, machine, bits)
+        need_memory(len(source))
+        code = engine.compile_text(source, machine)
+        self.seconds[f"compile{bits}"] = time.perf_counter() - start
+        return code
 
     def doubts(self) -> int:
         """Grows with every block of rows that had a doubt not below the limit."""
         return sum(count.value for count in self._doubts.values())
 
-    def builtin(self, robot: Callable[[], Any], call: Callable[..., Any]) -> Callable[..., Any] | None:
-        """A builtin for one state or a short batch; it passes what it does not take, and doubts, on to `call`.
+    def builtin(
+        self, call: Callable[..., Any], owner: Callable[[tuple[Any, ...]], Callable[..., Any]]
+    ) -> Callable[..., Any] | None:
+        """A builtin for one state or a short batch; see `builtin_call.builtin`."""
+        return builtin_call.builtin(self.loaded(64), self.name, call, owner) if builtin_call.supported() else None
 
-        robot: returns the robot that it is a method of
-        returns: None where builtins are not supported
-        """
-        if not builtin_call.supported():
-            return None
-        return builtin_call.builtin(self.loaded(64), self.name, robot, call)
+
+class CpuBackend:
+    """Equal specifications share one kernel while something refers to it, and for a while after."""
+
+    def __init__(self) -> None:
+        self._shared: WeakValueDictionary[Key, CpuKernel] = WeakValueDictionary()
+        self._recent: OrderedDict[Key, CpuKernel] = OrderedDict()  # for robots made, called and dropped in a loop
+
+    def compile(self, specification: Specification, dtype: str = "float64") -> CpuKernel:
+        """The kernel, with its machine code in this precision loaded."""
+        if dtype not in BITS:
+            raise UnsupportedFeatureError(
+                f"dtype {dtype!r} is not supported", field="kernel", remedy="Use float64 or float32"
+            )
+        empty = [0 in core for core in specification.results]
+        # NumPy takes the size of a result without numbers from an argument without numbers
+        if all(empty) or (any(empty) and not any(0 in core for _, core in specification.arguments)):
+            raise NoKernelError(f"{specification.name} has results without numbers")
+        kernel = self.kernel_of(specification)
+        kernel.loaded(BITS[dtype])
+        return kernel
+
+    def kernel_of(self, specification: Specification) -> CpuKernel:
+        """The kernel; a new one is not compiled yet."""
+        key = (specification.identity, host())
+        with LOCK:
+            found = self._shared.get(key)
+            if found is None:
+                found = self._shared[key] = CpuKernel(specification)
+            self._recent[key] = found
+            self._recent.move_to_end(key)
+            if len(self._recent) > RECENT:
+                self._recent.popitem(last=False)
+            return found
+
+
+BACKEND = CpuBackend()

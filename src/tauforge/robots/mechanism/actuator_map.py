@@ -12,7 +12,7 @@ import numpy as np
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.evaluation.evaluator import evaluate
+from tauforge.evaluation.reference import reference
 from tauforge.formulations.mechanism.kinematics import body_rates
 from tauforge.robots.mechanism import singular_positions as singular
 from tauforge.robots.mechanism.functions import OPEN, SINGULAR
@@ -63,6 +63,6 @@ def _motions(m: PlacedMechanism, null: Array, x: Array, body: int, length: float
     def formula(x: Sequence[Scalar]) -> list[list[Scalar]]:
         return body_rates(p, x, body)
 
-    (by_rates,) = evaluate(formula, {"x": x}, ((TWIST, p.n),))
+    (by_rates,) = reference(formula, {"x": x}, ((TWIST, p.n),))
     by_rates[:, 3:] *= length
     return rates, by_rates @ rates

@@ -47,15 +47,15 @@ class ActuatorSensors(Sensors):
 
     @property
     def quantities(self) -> tuple[Sensor, ...]:
-        p, entries = self.robot._made.parameters, self.robot.position_entries
+        p, entries = self.robot._made.parameters, self.robot.positions.entries
         return tuple(Sensor(entries[p.reads[k]].column, entries[p.reads[k]].unit) for k in p.actuated)
 
     def motion(self, position: Array, velocity: Array) -> tuple[Array, Array]:
         """position: (..., N), or the independent coordinates"""
         m, p = self.robot, self.robot._made.parameters
         if p.actuated == p.independent:
-            return m.coordinates_at(position), velocity
-        x = m.position_at(position)
+            return m.positions.coordinates(position), velocity
+        x = m.positions.at(position)
         places = [p.reads[k] for k in p.actuated]
         rates = m._evaluator("coordinate_rates", {"x": x, "qd": velocity})[0]
         return x[..., places], rates[..., places]

@@ -14,7 +14,7 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, Vector, cross, dot
 from tauforge.arrays import Array
-from tauforge.evaluation.evaluator import evaluate
+from tauforge.evaluation.reference import reference
 from tauforge.formulations.mechanism.cuts import sides
 from tauforge.formulations.mechanism.legs import closed_by_legs
 from tauforge.formulations.mechanism.parameters import (
@@ -128,7 +128,7 @@ def _gives_back(m: MechanismParameters, positions: Array) -> bool:
         return [found[m.frames[k].at] for k in joints]
 
     with np.errstate(all="ignore"):
-        (found,) = evaluate(formula, {"x": positions}, ((len(joints),),))
+        (found,) = reference(formula, {"x": positions}, ((len(joints),),))
     rates = [m.frames[k].at for k in joints]
     wanted = positions[:, [m.reads[k] for k in rates]]
     error = np.abs(found - wanted) / np.array(m.scales)[rates]

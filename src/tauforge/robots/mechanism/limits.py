@@ -26,12 +26,12 @@ class JointBounds(Bounds):
         m, found = self.robot, super().quantities(position, velocity)
         others = [
             k
-            for k, c in enumerate(m.position_entries)
+            for k, c in enumerate(m.positions.entries)
             if np.isfinite(c.max_speed) and k not in m.independent_places and not c.wraps
         ]
         if others:
             rates = m._evaluator("coordinate_rates", {"x": position, "qd": velocity})[0]
-            found += [_speed(m.position_entries[k], rates[..., k]) for k in others]
+            found += [_speed(m.positions.entries[k], rates[..., k]) for k in others]
         return found
 
 

@@ -12,11 +12,11 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ShapeError
+from tauforge.evaluation.arguments import as_argument
 from tauforge.evaluation.condition import check_length
-from tauforge.evaluation.evaluator import as_argument
-from tauforge.evaluation.fast_path import quick
 from tauforge.evaluation.functions import Verdict
 from tauforge.evaluation.unmodified import ours
+from tauforge.evaluation.with_functions import quick
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.mechanism import actuator_map, rounding, trials
@@ -96,7 +96,7 @@ class Mechanism(PlacedMechanism):
         """
         arguments = {"x": x, "qd": qd, "qdd": qdd}
         more = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
-        return self._evaluate("inverse_dynamics", {**arguments, **more}, on_singular)[0]
+        return self._answer("inverse_dynamics", {**arguments, **more}, on_singular)[0]
 
     @quick
     def forward_dynamics(
@@ -113,7 +113,7 @@ class Mechanism(PlacedMechanism):
         """Accelerations (..., f) of the independent coordinates under actuator forces tau (..., m)."""
         arguments = {"x": x, "qd": qd, "tau": tau}
         more = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
-        return self._evaluate("forward_dynamics", {**arguments, **more}, on_singular)[0]
+        return self._answer("forward_dynamics", {**arguments, **more}, on_singular)[0]
 
     @quick
     def generalised_forces(
@@ -133,7 +133,7 @@ class Mechanism(PlacedMechanism):
         """
         arguments = {"x": x, "qd": qd, "qdd": qdd}
         more = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
-        return self._evaluate("generalised_forces", {**arguments, **more}, on_singular)[0]
+        return self._answer("generalised_forces", {**arguments, **more}, on_singular)[0]
 
     @quick
     def mass_matrix(self, x: ArrayLike, *, payload: Payload | None = None, on_singular: str = "raise") -> Array:
@@ -141,14 +141,14 @@ class Mechanism(PlacedMechanism):
 
         Identity: qd' M qd / 2 is the kinetic energy.
         """
-        return self._evaluate("mass_matrix", {"x": x, "payload": payload}, on_singular)[0]
+        return self._answer("mass_matrix", {"x": x, "payload": payload}, on_singular)[0]
 
     @quick
     def energy(
         self, x: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None, on_singular: str = "raise"
     ) -> tuple[Array, Array]:
         """Kinetic and potential energy, J, each (...). Potential energy is that of weights and springs."""
-        kinetic, potential = self._evaluate("energy", {"x": x, "qd": qd, "payload": payload}, on_singular)
+        kinetic, potential = self._answer("energy", {"x": x, "qd": qd, "payload": payload}, on_singular)
         return kinetic, potential
 
     @quick
@@ -179,7 +179,7 @@ class Mechanism(PlacedMechanism):
             raise ShapeError("axes", expected="'world' or 'joint'", got=repr(axes))
         arguments = {"x": x, "qd": qd, "qdd": qdd}
         more = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
-        return self._evaluate("joint_wrenches", {**arguments, **more}, on_singular, axes=axes)[0]
+        return self._answer("joint_wrenches", {**arguments, **more}, on_singular, axes=axes)[0]
 
     @property
     def open_reactions(self) -> dict[str, tuple[str, ...]]:

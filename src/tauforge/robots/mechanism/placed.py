@@ -11,15 +11,16 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.evaluation.evaluator import as_argument
-from tauforge.evaluation.fast_path import quick
+from tauforge.evaluation.arguments import as_argument
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.varying import known_fields
+from tauforge.evaluation.with_functions import quick
 from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
 from tauforge.kernels.specification import Shape
-from tauforge.robots.mechanism import coordinates, positions, rounding, state_functions
 from tauforge.robots.mechanism import functions as own_functions
+from tauforge.robots.mechanism import positions, rounding, state_functions
+from tauforge.robots.mechanism.coordinates import MechanismPositions
 from tauforge.robots.mechanism.description import MechanismDescription
 from tauforge.robots.mechanism.model import model_of, varying_fields
 from tauforge.robots.mechanism.structure import POSE_LABELS
@@ -51,11 +52,6 @@ class PlacedMechanism(MechanismDescription):
     def moved_body(self) -> str:  # type: ignore[override]
         return self.tool_body
 
-    @computed_once
-    def position_entries(self) -> tuple[Coordinate, ...]:
-        """One for each coordinate of each joint, and of the poses of floating bodies."""
-        return coordinates.entries(self)
-
     @property
     def may_not_close(self) -> bool:
         """Whether there are loops. Joints that only follow others by mimics have a position for all coordinates."""
@@ -70,7 +66,7 @@ class PlacedMechanism(MechanismDescription):
     @computed_once
     def coordinates(self) -> tuple[Coordinate, ...]:
         """The independent ones."""
-        return tuple(self.position_entries[k] for k in self.independent_places)
+        return tuple(self.positions.entries[k] for k in self.independent_places)
 
     @computed_once
     def positions_are_poses(self) -> bool:
@@ -170,70 +166,27 @@ class PlacedMechanism(MechanismDescription):
         """
         return positions.configuration(self, q, near, on_failure)
 
-    def coordinates_at(self, position: Array) -> Array:
-        """The independent coordinates (..., f) of positions (..., N); coordinates stay as they are."""
-        if position.shape[-1] != self.position_size:
-            return position
-        return position[..., self.independent_places]
-
-    def position_at(self, coordinates: Array, near: Array | None = None, *, on_failure: str = "raise") -> Array:
-        """`configuration` of independent coordinates (..., f); positions (..., N) whose loops are closed stay."""
-        if coordinates.shape[-1] != self.position_size or self.n == self.position_size:
-            return self.configuration(coordinates, near, on_failure=on_failure)
-        if (self.loop_gap(coordinates) <= positions.CLOSED * self._made.size).all():
-            return coordinates
-        return self.configuration(self.coordinates_at(coordinates), coordinates, on_failure=on_failure)
-
-    def position_slopes(self, position: Array) -> Array:
-        """By the independent coordinates, with loops closed."""
-        changes = self._evaluator("closed_changes", {"x": position[..., None, :], "dq": np.eye(self.n)})[0]
-        return np.swapaxes(changes, -1, -2)
-
-    def position_error(self, target: Array, position: Array) -> Array:
-        """The error of the independent coordinates. target: these, or a whole position"""
-        return super().position_error(self.coordinates_at(target), self.coordinates_at(position))
-
-    @computed_once
-    def turning(self) -> list[list[int]]:
-        """Places among the independent coordinates of angles whose rates are angular velocities, joint by joint."""
-        return coordinates.turning(self)
+    positions = computed_once(MechanismPositions)
 
     @property
     def velocities_are_rates(self) -> bool:
-        return not self.turning
-
-    def coordinate_rates(
-        self, position: Array, velocity: Array, acceleration: Array | None = None
-    ) -> tuple[Array, Array]:
-        return coordinates.rates(self, position, velocity, acceleration)
-
-    def from_coordinate_rates(self, position: Array, rates: Array, second_rates: Array) -> tuple[Array, Array]:
-        return coordinates.from_rates(self, position, rates, second_rates)
-
-    def rate_derivatives(self, position: Array, velocity: Array) -> tuple[Array, Array]:
-        if not self.turning:
-            return super().rate_derivatives(position, velocity)
-        return coordinates.rate_derivatives(self, self.position_at(position), velocity)
-
-    @property
-    def pictured_position(self) -> Array:
-        return self.home
+        return not self.positions.turning
 
     @quick
     def loop_gap(self, x: ArrayLike) -> Array:
         """(...) by how much the worst loop does not close, m or rad."""
-        return self._evaluate("loop_gap", {"x": x})[0]
+        return self._answer("loop_gap", {"x": x})[0]
 
     # ----------------------------------------------------------------------------------------------------- kinematics
 
     @quick
     def body_frames(self, x: ArrayLike) -> Array:
         """(..., bodies, 4, 4) world <- frame of each body."""
-        return self._evaluate("body_frames", {"x": x})[0]
+        return self._answer("body_frames", {"x": x})[0]
 
     def forward_kinematics(self, x: ArrayLike, body: str | None = None) -> Array:
         """(..., 4, 4) world <- frame of a body, default the tool's."""
-        return self._evaluate("body_frames", {"x": x})[0][..., self._number_of(body), :, :]
+        return self._answer("body_frames", {"x": x})[0][..., self._number_of(body), :, :]
 
     def jacobian(
         self, x: ArrayLike, body: str | None = None, point: ArrayLike | None = None, *, on_singular: str = "raise"
@@ -243,7 +196,7 @@ class PlacedMechanism(MechanismDescription):
         point: (..., 3) m, world frame, home position; default the origin of the body's frame
         """
         k = self._number_of(body)
-        J = self._evaluate("body_jacobians", {"x": x}, on_singular)[0][..., k, :, :]
+        J = self._answer("body_jacobians", {"x": x}, on_singular)[0][..., k, :, :]
         if point is None:
             return J
         at = as_argument("point", point, 3, "a point of the body")

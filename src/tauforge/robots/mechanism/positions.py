@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError
-from tauforge.evaluation.evaluator import as_argument
+from tauforge.evaluation.arguments import as_argument
 from tauforge.formulations.mechanism.parameters import LegStep
 from tauforge.robots.mechanism.loop_numbers import gaps_at, natural_scales
 from tauforge.validation import broadcast_shape, counted
@@ -107,7 +107,7 @@ def _points(m: PlacedMechanism, q: Array, near: Array, points_per_unit: float) -
     if not p.cuts:  # nothing to lose on the way
         return np.ones(len(q), int)
     scale = np.array(p.scales)[list(p.independent)]
-    ways = np.abs((q - m.coordinates_at(near)) / scale).max(axis=-1, initial=0.0)
+    ways = np.abs((q - m.positions.coordinates(near)) / scale).max(axis=-1, initial=0.0)
     wanted = np.where(np.isfinite(ways), ways, 0.0) * points_per_unit
     return (2 ** np.ceil(np.log2(np.clip(wanted, 1.0, 2 * MOST_POINTS)))).astype(int)
 
@@ -133,7 +133,7 @@ def followed(
     """
     if function == "closing_legs":
         return _followed_by_legs(m, q, near, points)
-    start, x, gap = m.coordinates_at(near), near, np.full(len(q), np.inf)
+    start, x, gap = m.positions.coordinates(near), near, np.full(len(q), np.inf)
     hopeless = ASTRAY * m._made.size
     with np.errstate(all="ignore"):
         for share in np.linspace(0.0, 1.0, points + 1)[1:]:
@@ -151,7 +151,7 @@ def followed(
 
 def _followed_by_legs(m: PlacedMechanism, q: Array, near: Array, points: int) -> tuple[Array, Array]:
     """Points on the way count turns alone: one that is out of reach is passed."""
-    start, x = m.coordinates_at(near), near
+    start, x = m.positions.coordinates(near), near
     with np.errstate(all="ignore"):
         for share in np.linspace(0.0, 1.0, points + 1)[1:-1]:
             found, _ = m._evaluator("closing_legs", {"q": start + share * (q - start), "near": x})

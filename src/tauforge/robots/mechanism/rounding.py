@@ -15,7 +15,7 @@ import numpy as np
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.evaluation.evaluator import evaluate
+from tauforge.evaluation.reference import reference
 from tauforge.evaluation.shaken import RUNS, Errors, errors, runs, shaken
 from tauforge.formulations.mechanism import dynamics
 from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
@@ -131,7 +131,7 @@ def doubt_scales(m: PlacedMechanism) -> tuple[DoubtScales, ...]:
         def formula(x: Scalars, number: int = number) -> list[Scalar]:
             return dynamics.usual_sums(model, x, made.controlled, number)
 
-        (sums,) = evaluate(formula, {"x": positions}, ((len(DoubtScales._fields) - 1,),))
+        (sums,) = reference(formula, {"x": positions}, ((len(DoubtScales._fields) - 1,),))
         sums = np.where(np.isfinite(sums) & (sums > 0), sums, np.inf)
         usual = sums.min(axis=0)
         if number == 0 and usual[INERTIA] * heavy > LIGHT:

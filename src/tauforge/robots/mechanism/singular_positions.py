@@ -13,7 +13,7 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.errors import SingularityError
-from tauforge.evaluation.evaluator import evaluate
+from tauforge.evaluation.reference import reference
 from tauforge.formulations.mechanism.configuration import rates_in_x
 from tauforge.formulations.mechanism.dynamics import posed_at
 from tauforge.formulations.mechanism.springs import nearness_of_ends
@@ -196,7 +196,7 @@ def ends_met(m: Mechanism, x: Array) -> Array:
         posed = posed_at(p, x)
         return [nearness_of_ends(p._replace(springs=(spring,)), posed) for spring in p.springs]
 
-    (found,) = evaluate(formula, {"x": x}, ((len(p.springs),),))
+    (found,) = reference(formula, {"x": x}, ((len(p.springs),),))
     return ~(found < 1.0)
 
 
@@ -263,8 +263,8 @@ def singular_motion(m: Mechanism, x: Array, kind: str) -> dict[str, float]:
 
     repeated = np.broadcast_to(x, (len(weak), len(x)))
     with np.errstate(all="ignore"):
-        (rates,) = evaluate(formula, {"x": repeated, "v": motions * columns}, ((len(x),),))
-    lengths = np.array([entry.unit == "m" for entry in m.position_entries])
+        (rates,) = reference(formula, {"x": repeated, "v": motions * columns}, ((len(x),),))
+    lengths = np.array([entry.unit == "m" for entry in m.positions.entries])
     together = np.linalg.norm(np.nan_to_num(rates, posinf=0.0, neginf=0.0), axis=0)
     return _shares(m, together / np.where(lengths, made.size, 1.0))
 

@@ -12,7 +12,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import IDENTITY, ZERO, Transform, Vector
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
-from tauforge.evaluation.evaluator import evaluate
+from tauforge.evaluation.reference import reference
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.mechanism.configuration import stepped_tree
 from tauforge.formulations.mechanism.parameters import (
@@ -307,7 +307,7 @@ def stepped(m: MechanismParameters, positions: Array, step: Array) -> Array:
     def formula(x: Sequence[Scalar], step: Sequence[Scalar]) -> list[Scalar]:
         return stepped_tree(m, x, step)
 
-    return evaluate(formula, {"x": positions, "step": step}, ((positions.shape[1],),))[0]
+    return reference(formula, {"x": positions, "step": step}, ((positions.shape[1],),))[0]
 
 
 def _sampled(m: MechanismParameters, assembly: Assembly, size: float) -> Mobility:
@@ -482,7 +482,7 @@ def _with_unknown_reactions(p: MechanismParameters, found: Mobility, size: float
         free.append(U[:, rank:].T / row_scale)
         places.append(np.broadcast_to(x, (len(free[-1]), len(x))))
     given = {"x": np.concatenate(places), "multipliers": np.concatenate(free)}  # of all samples: one evaluation
-    (wrenches,) = evaluate(formula, given, (shape,)) if len(given["x"]) else (np.zeros((0, *shape)),)
+    (wrenches,) = reference(formula, given, (shape,)) if len(given["x"]) else (np.zeros((0, *shape)),)
     open_ = (np.abs(wrenches) * np.array([size] * 3 + [1.0] * 3)).max(axis=0, initial=0.0) > FELT
     return p._replace(
         joints=tuple(

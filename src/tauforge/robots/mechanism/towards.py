@@ -30,7 +30,7 @@ def towards(m: Mechanism, pose: Array, near: Array) -> Array:
     """(N,) loops closed, within the limits that hold at `near`."""
     if not np.isfinite(pose).all():
         return near
-    size, x = m._made.size, m.position_at(near)
+    size, x = m._made.size, m.positions.at(near)
     scale = np.array([1.0 if c.turns else size for c in m.coordinates])
     weights = np.array([1.0 / size] * 3 + [LEVER] * 3)
     room = np.minimum(m.bounds.margins(x), 0.0) - OVER
@@ -59,7 +59,7 @@ def _stepped(m: Mechanism, x: Array, J: Array, error: Array, damping: float, sca
 
     J: (6, f) by rates in units of `scale`. A coordinate at its limit stays there if the step would take it beyond.
     """
-    q = m.coordinates_at(x)
+    q = m.positions.coordinates(x)
     low, high = (np.array([getattr(c, side) for c in m.coordinates]) for side in ("lower", "upper"))
     free = np.ones(m.n, bool)
     for _ in range(m.n + 1):
@@ -77,6 +77,6 @@ def _stepped(m: Mechanism, x: Array, J: Array, error: Array, damping: float, sca
     if longest <= STILL:
         return None
     step *= scale * min(1.0, LONGEST / longest)
-    to = q + m.coordinate_rates(x, step)[0]
+    to = q + m.positions.rates(x, step)[0]
     inside = np.where((q >= low) & (q <= high), np.clip(to, low, high), to)
     return m.configuration(inside, x, on_failure="nan")

@@ -20,7 +20,7 @@ STEP = 1e-3  # rad or m beside a position: where Newton's method starts from
 
 def random_states(m: Mechanism, count: int, seed: int) -> tuple[Array, Array, Array]:
     random = np.random.default_rng(seed)
-    home = m.coordinates_at(m.home)
+    home = m.positions.coordinates(m.home)
     reach = np.array([TURN if c.turns else TRAVEL * m._made.size for c in m.coordinates])
     low, high = (np.array([getattr(c, side) for c in m.coordinates]) for side in ("lower", "upper"))
     step = reach * random.uniform(-1.0, 1.0, (count, m.n))
@@ -49,9 +49,9 @@ def random_argument(m: Mechanism, argument: str, states: tuple[Array, Array, Arr
     x, qd, _ = states
     match argument:
         case "q":
-            return m.coordinates_at(x)
+            return m.positions.coordinates(x)
         case "near":
-            return m.configuration(m.coordinates_at(x) + STEP * np.sin(np.arange(len(x)))[:, None], x)
+            return m.configuration(m.positions.coordinates(x) + STEP * np.sin(np.arange(len(x)))[:, None], x)
         case "s" | "v":
             return m._evaluator("state_of_position", {"x": x, "qd": qd})["sv".index(argument)]
     return None

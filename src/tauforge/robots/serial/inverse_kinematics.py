@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from tauforge import validation
 from tauforge.arrays import Array, real_number, real_numbers
 from tauforge.errors import ConvergenceError, ModelError, ShapeError
-from tauforge.evaluation.evaluator import as_argument
+from tauforge.evaluation.arguments import as_argument
 from tauforge.robots.serial.functions import INVERSE_KINEMATICS_STEPS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.evaluation.evaluator import batch_shape, finite_rows
+from tauforge.evaluation.arguments import batch_shape, finite_rows
 
 if TYPE_CHECKING:
     from tauforge.evaluation.evaluator import Evaluator

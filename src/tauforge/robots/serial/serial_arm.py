@@ -15,10 +15,10 @@ from tauforge.computed_once import computed_once
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.evaluation.array_libraries import library_of, on_processor
 from tauforge.evaluation.condition import by_singular_values, check_length
-from tauforge.evaluation.fast_path import quick
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.varying import known_fields
+from tauforge.evaluation.with_functions import quick
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, FORMULATIONS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
@@ -192,9 +192,6 @@ class SerialArm(ArmDescription):
             ]
         return []
 
-    def _evaluate_one(self, function: str, arguments: dict[str, Any], **options: Any) -> Array:
-        return self._evaluate(function, arguments, **options)[0]
-
     def _loads(
         self, tip_wrench: ArrayLike | None, payload: Payload | None, base_motion: BaseMotion | None, wrench_frame: str
     ) -> tuple[dict[str, Any], bool]:
@@ -238,7 +235,7 @@ class SerialArm(ArmDescription):
             )
         loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
         arguments = {"q": q, "qd": qd, "qdd": qdd, **loads}
-        return self._evaluate_one("inverse_dynamics", arguments, formulation=name, tool_axes=tool_axes)
+        return self._answer("inverse_dynamics", arguments, formulation=name, tool_axes=tool_axes)[0]
 
     @quick
     def forward_dynamics(
@@ -262,7 +259,7 @@ class SerialArm(ArmDescription):
         """
         loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
         arguments = {"q": q, "qd": qd, "tau": tau, **loads}
-        return self._evaluate_one("forward_dynamics", arguments, tool_axes=tool_axes)
+        return self._answer("forward_dynamics", arguments, tool_axes=tool_axes)[0]
 
     @quick
     def mass_matrix(self, q: ArrayLike, *, payload: Payload | None = None) -> Array:
@@ -270,7 +267,7 @@ class SerialArm(ArmDescription):
 
         Identity: M qdd = inverse_dynamics(q, 0, qdd) - inverse_dynamics(q, 0, 0).
         """
-        return self._evaluate_one("mass_matrix", {"q": q, "payload": payload})
+        return self._answer("mass_matrix", {"q": q, "payload": payload})[0]
 
     @quick
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> Array:
@@ -278,7 +275,7 @@ class SerialArm(ArmDescription):
 
         Identities: C qd = bias_forces - gravity_forces; dM/dt - 2C is skew.
         """
-        return self._evaluate_one("coriolis_matrix", {"q": q, "qd": qd, "payload": payload})
+        return self._answer("coriolis_matrix", {"q": q, "qd": qd, "payload": payload})[0]
 
     @quick
     def gravity_forces(self, q: ArrayLike, *, payload: Payload | None = None) -> Array:
@@ -286,17 +283,17 @@ class SerialArm(ArmDescription):
 
         Identity: the derivative of the potential energy.
         """
-        return self._evaluate_one("gravity_forces", {"q": q, "payload": payload})
+        return self._answer("gravity_forces", {"q": q, "payload": payload})[0]
 
     @quick
     def bias_forces(self, q: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> Array:
         """C(q, qd) qd + g(q), (..., n), without friction."""
-        return self._evaluate_one("bias_forces", {"q": q, "qd": qd, "payload": payload})
+        return self._answer("bias_forces", {"q": q, "qd": qd, "payload": payload})[0]
 
     @quick
     def friction_forces(self, qd: ArrayLike) -> Array:
         """(..., n): B G^2 qd + |G| T_plus for qd > 0, - |G| T_minus for qd < 0, 0 at rest."""
-        return self._evaluate_one("friction_forces", {"qd": qd})
+        return self._answer("friction_forces", {"qd": qd})[0]
 
     @quick
     def joint_wrenches(
@@ -318,7 +315,7 @@ class SerialArm(ArmDescription):
         """
         loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
         arguments = {"q": q, "qd": qd, "qdd": qdd, **loads}
-        return self._evaluate_one("joint_wrenches", arguments, tool_axes=tool_axes)
+        return self._answer("joint_wrenches", arguments, tool_axes=tool_axes)[0]
 
     @quick
     def inverse_dynamics_derivatives(
@@ -329,7 +326,7 @@ class SerialArm(ArmDescription):
         Identity: the last is mass_matrix(q).
         """
         arguments = {"q": q, "qd": qd, "qdd": qdd, "payload": payload}
-        three = self._evaluate("inverse_dynamics_derivatives", arguments)
+        three = self._answer("inverse_dynamics_derivatives", arguments)
         return three[0], three[1], three[2]
 
     @quick
@@ -341,7 +338,7 @@ class SerialArm(ArmDescription):
         Identity: the last is the inverse of mass_matrix(q).
         """
         arguments = {"q": q, "qd": qd, "tau": tau, "payload": payload}
-        three = self._evaluate("forward_dynamics_derivatives", arguments)
+        three = self._answer("forward_dynamics_derivatives", arguments)
         return three[0], three[1], three[2]
 
     @quick
@@ -351,22 +348,22 @@ class SerialArm(ArmDescription):
         qd_ref: (..., n), default qd; with Christoffel's C, as adaptive control needs.
         """
         arguments = {"q": q, "qd": qd, "qdd": qdd, "qd_ref": qd_ref}
-        return self._evaluate_one("regressor", arguments)
+        return self._answer("regressor", arguments)[0]
 
     @quick
     def forward_kinematics(self, q: ArrayLike) -> Array:
         """(..., 4, 4) world <- tool."""
-        return self._evaluate_one("forward_kinematics", {"q": q})
+        return self._answer("forward_kinematics", {"q": q})[0]
 
     @quick
     def link_frames(self, q: ArrayLike) -> Array:
         """(..., n+1, 4, 4) world <- link frame: the base frame, then one for each link, in the arm's convention."""
-        return self._evaluate_one("link_frames", {"q": q})
+        return self._answer("link_frames", {"q": q})[0]
 
     @quick
     def jacobian(self, q: ArrayLike) -> Array:
         """(..., 6, n), linear rows first: velocity of the tool origin and angular velocity, world axes."""
-        return self._evaluate_one("jacobian", {"q": q})
+        return self._answer("jacobian", {"q": q})[0]
 
     @quick
     def condition_number(self, q: ArrayLike) -> Array:
@@ -376,7 +373,7 @@ class SerialArm(ArmDescription):
         """
         if library_of((q,)) is not None:  # traced programs cannot look at rows in doubt again
             return by_singular_values(self.jacobian(q))
-        return self._evaluate_one("condition_number", {"q": q})
+        return self._answer("condition_number", {"q": q})[0]
 
     @quick
     def energy(self, q: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> tuple[Array, Array]:
@@ -384,7 +381,7 @@ class SerialArm(ArmDescription):
 
         Identity: d(kinetic + potential)/dt = qd . (tau - friction).
         """
-        kinetic, potential = self._evaluate("energy", {"q": q, "qd": qd, "payload": payload})
+        kinetic, potential = self._answer("energy", {"q": q, "qd": qd, "payload": payload})
         return kinetic, potential
 
     @on_processor

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.evaluation.evaluator import as_argument
+from tauforge.evaluation.arguments import as_argument
 from tauforge.robots.drawing import Action, Drawing, Ellipsoid, Frame, Point, Reaction, Segment, inertia_ellipsoid
 from tauforge.robots.poses import transforms
 
@@ -54,7 +54,7 @@ def drawn(platform: StewartPlatform, position: ArrayLike) -> Drawing:
 
 def sleeves(platform: StewartPlatform) -> tuple[float, ...]:
     """Lengths of the legs' lower parts, m: a share of the shortest length, or of that at the pictured pose."""
-    lengths = [row[0] for row in platform.stroke or ()] or platform.inverse_kinematics(platform.pictured_position)
+    lengths = [row[0] for row in platform.stroke or ()] or platform.inverse_kinematics(platform.positions.default)
     return tuple(SLEEVE * float(length) for length in lengths)
 
 

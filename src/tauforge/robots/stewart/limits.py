@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
-from tauforge.evaluation.evaluator import as_argument, finite_rows
+from tauforge.evaluation.arguments import as_argument, finite_rows
 from tauforge.evaluation.unmodified import ours
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.limits import PAIRS

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.rotations import Quaternion, angles_of
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError, SingularityWarning
+from tauforge.evaluation.arguments import as_argument
 from tauforge.evaluation.condition import condition_numbers
-from tauforge.evaluation.evaluator import as_argument
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.physical import levels_to_the_caller
@@ -63,7 +63,7 @@ def forward_kinematics(
 ) -> Array:
     wanted = as_argument("lengths", lengths, LEGS, "one for each leg")
     start = as_argument("guess", guess, 6, "a pose")
-    pose, residual = platform._evaluate("tracked_pose", {"lengths": wanted, "guess": start})
+    pose, residual = platform._answer("tracked_pose", {"lengths": wanted, "guess": start})
     if residual.size and residual.max() <= TOLERANCE:
         return pose
     enough = tolerance(platform, wanted.astype(float))
@@ -110,7 +110,7 @@ def continued(
         going = np.flatnonzero(usable & (residuals > enough))
         if not len(going):
             break
-        poses[going], residuals[going] = platform._evaluate(
+        poses[going], residuals[going] = platform._answer(
             "tracked_pose", {"lengths": wanted[going], "guess": poses[going]}
         )
         rounds += 1
@@ -238,7 +238,7 @@ def refined(platform: StewartPlatform, lengths: Array, state: Array, enough: flo
         going = np.flatnonzero(residual > enough)  # those that are lost stay lost
         if not len(going):
             break
-        better, error = platform._evaluate("refine", {"lengths": lengths, "state": state[going]})
+        better, error = platform._answer("refine", {"lengths": lengths, "state": state[going]})
         state[going], residual[going] = better, error
     return state, residual
 

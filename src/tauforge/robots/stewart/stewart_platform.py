@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.algebra.dual import derivative, seeded
-from tauforge.algebra.rotations import angle_rates, quaternion_of
+from tauforge.algebra.rotations import quaternion_of
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError
+from tauforge.evaluation.arguments import as_argument, finite_rows
 from tauforge.evaluation.array_libraries import arithmetic_of, library_of, on_processor
 from tauforge.evaluation.condition import by_singular_values, check_length
-from tauforge.evaluation.evaluator import as_argument, finite_rows
-from tauforge.evaluation.fast_path import quick
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
+from tauforge.evaluation.with_functions import quick
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
@@ -29,7 +27,7 @@ from tauforge.robots.capabilities import Dissipation
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.parts import Actuator, Coordinate
 from tauforge.robots.payload import Payload
-from tauforge.robots.poses import pose_of, pose_rates, twists
+from tauforge.robots.poses import pose_of
 from tauforge.robots.simplification import Simplification
 from tauforge.robots.stewart import limits as pose_limits
 from tauforge.robots.stewart import models
@@ -39,7 +37,7 @@ from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.designs import PlatformDesigns
 from tauforge.robots.stewart.drawing import drawn, reactions, sleeves
 from tauforge.robots.stewart.drives import LegSensors
-from tauforge.robots.stewart.fitting_pose import pictured_pose, worries_about_limits
+from tauforge.robots.stewart.fitting_pose import worries_about_limits
 from tauforge.robots.stewart.functions import (
     EXACT,
     PlatformModel,
@@ -47,6 +45,7 @@ from tauforge.robots.stewart.functions import (
     function_table,
 )
 from tauforge.robots.stewart.limits import PoseBounds
+from tauforge.robots.stewart.pose_coordinates import PoseCoordinates
 from tauforge.robots.stewart.pose_state import PoseState
 from tauforge.robots.stewart.random_states import random_states
 from tauforge.robots.stewart.results import JointReactions, LegMotions
@@ -90,6 +89,8 @@ class StewartPlatform(PlatformDescription):
     def coordinates(self) -> tuple[Coordinate, ...]:
         """The six numbers of the pose; velocities are twists."""
         return COORDINATES
+
+    positions = computed_once(PoseCoordinates)
 
     @computed_once
     def actuators(self) -> tuple[Actuator, ...]:
@@ -173,23 +174,6 @@ class StewartPlatform(PlatformDescription):
             return self.inverse_dynamics(position, velocity, acceleration, on_singular="nan", **loads)
         return self.inverse_dynamics(position, velocity, acceleration, **loads)
 
-    def coordinate_rates(
-        self, position: Array, velocity: Array, acceleration: Array | None = None
-    ) -> tuple[Array, Array]:
-        return pose_rates(position, velocity, acceleration)
-
-    def from_coordinate_rates(self, position: Array, rates: Array, second_rates: Array) -> tuple[Array, Array]:
-        return twists(position, rates, second_rates)
-
-    def rate_derivatives(self, position: Array, velocity: Array) -> tuple[Array, Array]:
-        given = np.broadcast_arrays(position, velocity)
-        pose, twist = (seeded(np.moveaxis(x, -1, 0), 6 * k) for k, x in enumerate(given))
-        rates = [*twist[:3], *angle_rates(Vector(*pose[3:]), Vector(*twist[3:]))]
-        slopes = np.empty((*given[0].shape[:-1], 6, 12))
-        for (i, rate), k in product(enumerate(rates), range(12)):
-            slopes[..., i, k] = derivative(rate, k)
-        return slopes[..., :6], slopes[..., 6:]
-
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
         """Poses around home within the limits, twists and accelerations of order one: (count, 6) each, base frame.
 
@@ -220,10 +204,6 @@ class StewartPlatform(PlatformDescription):
         """det H."""
         return np.asarray(np.linalg.det(self.force_matrix(position)))
 
-    @computed_once
-    def pictured_position(self) -> Array:
-        return pictured_pose(self)
-
     def drawing(self, position: ArrayLike) -> Drawing:
         return drawn(self, position)
 
@@ -240,7 +220,7 @@ class StewartPlatform(PlatformDescription):
         return self.condition_number(position, characteristic_length)
 
     def position_towards(self, pose: Array, near: Array) -> Array:
-        return pose_limits.towards(self, near, self.position_error(pose_of(pose), near))
+        return pose_limits.towards(self, near, self.positions.error(pose_of(pose), near))
 
     def summary(self) -> Summary:
         return summary(self)
@@ -254,7 +234,7 @@ class StewartPlatform(PlatformDescription):
     @quick
     def inverse_kinematics(self, pose: ArrayLike) -> Array:
         """Leg lengths (..., 6), m. pose: (..., 6) x, y, z, theta_x, theta_y, theta_z with R = Rz Ry Rx."""
-        return self._evaluate("inverse_kinematics", {"pose": pose})[0]
+        return self._answer("inverse_kinematics", {"pose": pose})[0]
 
     def leg_motion(
         self, pose: ArrayLike, twist: ArrayLike | None = None, acceleration: ArrayLike | None = None
@@ -269,13 +249,13 @@ class StewartPlatform(PlatformDescription):
             "twist": zero if twist is None else twist,
             "acceleration": zero if acceleration is None else acceleration,
         }
-        found = LegMotions._make(self._evaluate("leg_motion", arguments))
+        found = LegMotions._make(self._answer("leg_motion", arguments))
         return found if self.universal_axes is not None else found._replace(universal_angles=None)
 
     @quick
     def force_matrix(self, pose: ArrayLike) -> Array:
         """H, (..., 6, 6): column i is the wrench that a unit force of leg i, extending it, gives to the platform."""
-        return self._evaluate("force_matrix", {"pose": pose})[0]
+        return self._answer("force_matrix", {"pose": pose})[0]
 
     @quick
     def condition_number(self, pose: ArrayLike, characteristic_length: float | None = None) -> Array:
@@ -292,7 +272,7 @@ class StewartPlatform(PlatformDescription):
         if library_of((pose,)) is not None:  # traced programs cannot look at rows in doubt again
             H = self.force_matrix(pose)
             return by_singular_values(H * arithmetic_of(H).constant(scale))
-        return self._evaluate("condition_number", arguments)[0]
+        return self._answer("condition_number", arguments)[0]
 
     @on_processor
     def forward_kinematics(
@@ -325,11 +305,11 @@ class StewartPlatform(PlatformDescription):
 
         Identity: undoes leg_motion. SingularityError where the condition number of H is above 1e12.
         """
-        twist = self._evaluate("twist_of", {"pose": pose, "rates": rates})[0]
+        twist = self._answer("twist_of", {"pose": pose, "rates": rates})[0]
         if accelerations is None:
             return twist
         arguments = {"pose": pose, "twist": twist, "accelerations": accelerations}
-        (acceleration,) = self._evaluate("acceleration_of", arguments)
+        (acceleration,) = self._answer("acceleration_of", arguments)
         if library_of((acceleration,)) is not None:
             return twist, acceleration
         sound = finite_rows({"accelerations": as_argument("accelerations", accelerations, 6, "one for each leg")})
@@ -346,7 +326,7 @@ class StewartPlatform(PlatformDescription):
     @quick
     def limit_margins(self, pose: ArrayLike) -> Array:
         """Margins (..., k) of `bounds.limits`, in their order: m or rad, positive where they hold."""
-        return self._evaluate("limit_margins", {"pose": pose})[0]
+        return self._answer("limit_margins", {"pose": pose})[0]
 
     @quick
     def nearest_limits(self, pose: ArrayLike) -> Array:
@@ -357,7 +337,7 @@ class StewartPlatform(PlatformDescription):
         """
         if not self.bounds.limits:
             raise ModelError(f"{self.name} has no limits of its pose", field="limits", remedy="Give it a stroke")
-        return self._evaluate("nearest_limits", {"pose": pose})[0]
+        return self._answer("nearest_limits", {"pose": pose})[0]
 
     @on_processor
     def within_limits(self, pose: ArrayLike, forces: ArrayLike | None = None) -> pose_limits.Limits:
@@ -409,7 +389,7 @@ class StewartPlatform(PlatformDescription):
         if base_motion is not None:
             models.check_moving_base(self, model)
         options["platform_axes"] = self._wrench_axes(wrench_frame)
-        return self._evaluate("inverse_dynamics", arguments, on_singular, **options)[0]
+        return self._answer("inverse_dynamics", arguments, on_singular, **options)[0]
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -442,7 +422,7 @@ class StewartPlatform(PlatformDescription):
         if base_motion is not None:
             models.check_moving_base(self)
         axes = self._wrench_axes(wrench_frame)
-        return self._evaluate("forward_dynamics", arguments, platform_axes=axes)[0]
+        return self._answer("forward_dynamics", arguments, platform_axes=axes)[0]
 
     @quick
     def inverse_dynamics_derivatives(
@@ -462,7 +442,7 @@ class StewartPlatform(PlatformDescription):
         Identity: the last is force_matrix^-1 mass_matrix.
         """
         arguments = {"pose": pose, "twist": twist, "acceleration": acceleration, "payload": payload}
-        three = self._evaluate("inverse_dynamics_derivatives", arguments, on_singular)
+        three = self._answer("inverse_dynamics_derivatives", arguments, on_singular)
         return three[0], three[1], three[2]
 
     @quick
@@ -474,18 +454,18 @@ class StewartPlatform(PlatformDescription):
         Identity: the last is mass_matrix^-1 force_matrix.
         """
         arguments = {"pose": pose, "twist": twist, "leg_forces": leg_forces, "payload": payload}
-        three = self._evaluate("forward_dynamics_derivatives", arguments)
+        three = self._answer("forward_dynamics_derivatives", arguments)
         return three[0], three[1], three[2]
 
     @quick
     def mass_matrix(self, pose: ArrayLike, *, payload: Payload | None = None) -> Array:
         """M, (..., 6, 6), in the platform's coordinates, legs and reflected masses included; exactly symmetric."""
-        return self._evaluate("mass_matrix", {"pose": pose, "payload": payload})[0]
+        return self._answer("mass_matrix", {"pose": pose, "payload": payload})[0]
 
     @quick
     def bias_wrench(self, pose: ArrayLike, twist: ArrayLike, *, payload: Payload | None = None) -> Array:
         """eta, (..., 6): velocity terms, gravity and friction, at the platform's origin."""
-        return self._evaluate("bias_wrench", {"pose": pose, "twist": twist, "payload": payload})[0]
+        return self._answer("bias_wrench", {"pose": pose, "twist": twist, "payload": payload})[0]
 
     @quick
     def energy(self, pose: ArrayLike, twist: ArrayLike, *, payload: Payload | None = None) -> tuple[Array, Array]:
@@ -493,7 +473,7 @@ class StewartPlatform(PlatformDescription):
 
         Identity: their sum changes by the power of the actuators, the friction and the external wrench.
         """
-        kinetic, potential = self._evaluate("energy", {"pose": pose, "twist": twist, "payload": payload})
+        kinetic, potential = self._answer("energy", {"pose": pose, "twist": twist, "payload": payload})
         return kinetic, potential
 
     def joint_reactions(
@@ -524,4 +504,4 @@ class StewartPlatform(PlatformDescription):
         if base_motion is not None:
             models.check_moving_base(self)
         axes = self._wrench_axes(wrench_frame)
-        return JointReactions(*self._evaluate("joint_reactions", arguments, on_singular, platform_axes=axes))
+        return JointReactions(*self._answer("joint_reactions", arguments, on_singular, platform_axes=axes))

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import (
-    Json,
-    Lock,
-    PayloadOption,
-    Robot,
-    Smooth,
-    Tip,
-    bad,
-    load_robot,
-    parse_payload,
-    quantities,
-    quantity,
-    robot_carrying,
-)
-from tauforge.cli.csv_files import STDOUT, check_output, read_motion, write_output
-from tauforge.cli.limits import warn_of_forces
-from tauforge.cli.output import note, result, seconds, working
-from tauforge.cli.simulation_tables import ends, error_rows, force_rows, summary, tables
+from tauforge.cli.arguments import Json, Lock, PayloadOption, Robot, Smooth, Tip, names_in
+from tauforge.cli.files import STDOUT, check_output, write_output
+from tauforge.cli.motions import read_motion, warn_of_forces
+from tauforge.cli.output import Records, note, number, records, result, seconds, table, working
+from tauforge.cli.values import bad, load_robot, quantities, quantity, robot_carrying
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.terminal import one_line
 
@@ -40,12 +28,7 @@ COULOMB_SPEED = 0.01  # rad/s or m/s, over which Coulomb friction is smoothed if
 EVENTS_SHOWN = 10
 
 
-def complete_controller(incomplete: str) -> list[str]:
-    return [name for name in CONTROLLERS if name.startswith(incomplete)]
-
-
-def complete_method(incomplete: str) -> list[str]:
-    return [name for name in METHODS if name.startswith(incomplete)]
+complete_controller, complete_method = names_in(__name__, "CONTROLLERS"), names_in(__name__, "METHODS")
 
 
 def simulate(
@@ -104,6 +87,7 @@ def simulate(
     as_json: Json = False,
 ) -> None:
     """A robot that follows a motion under control, and how well it does. The controller knows nothing of a payload."""
+    from tauforge.charts.with_matplotlib import save_figure
     from tauforge.pictures.animation import SUFFIXES, animate, checked_suffix
     from tauforge.simulation.simulate import simulate as run
 
@@ -114,11 +98,11 @@ def simulate(
     if animation is not None:
         checked_suffix(animation)
     mine = _smoothed(load_robot(robot, tip, lock), coulomb_speed)
-    if controller not in CONTROLLERS:
-        raise bad("--controller", f"expected one of {', '.join(CONTROLLERS)}, got {controller!r}")
-    if method not in METHODS:
-        raise bad("--method", f"expected one of {', '.join(METHODS)}, got {method!r}")
-    limits = _own_limits(mine) if force_limits else None
+    for option, name, known in (("--controller", controller, CONTROLLERS), ("--method", method, METHODS)):
+        if name not in known:
+            raise bad(option, f"expected one of {', '.join(known)}, got {name!r}")
+    if force_limits and not any(math.isfinite(actuator.max_force) for actuator in mine.actuators):
+        raise bad("--force-limits", f"{mine.name} has no force limits; its file can give them")
     law = _law(controller, mine, kp, kv)
     wanted = _motion(motion, mine, smooth)
     with working(f"simulating {mine.name}"):
@@ -130,11 +114,11 @@ def simulate(
             step=step,
             method=method,
             control_period=control_period,
-            plant=robot_carrying(mine, parse_payload(payload)),
-            force_limits=limits,
+            plant=robot_carrying(mine, payload),
+            force_limits="robot" if force_limits else None,
         )
     if plot is not None:
-        _draw(recording, plot)
+        save_figure(recording.plot(), plot)
     if animation is not None:
         with working("drawing the animation"):
             animate(mine, recording, animation)
@@ -143,7 +127,7 @@ def simulate(
         return
     if output is not None:
         recording.save(output)
-    errors, forces = error_rows(recording), force_rows(recording)
+    errors, forces = error_records(recording), force_records(recording)
     warn_of_forces(mine, [entry["peak_force"] for entry in forces])
 
     def shown() -> Any:
@@ -176,13 +160,6 @@ def _smoothed(robot: AnyRobot, speed: float | None) -> AnyRobot:
         return robot
     note(f"Coulomb friction is smoothed over {COULOMB_SPEED} rad/s; --coulomb-speed sets another")
     return friction.smoothed(COULOMB_SPEED)
-
-
-def _own_limits(robot: AnyRobot) -> str:
-    """What the library calls the robot's own limits; bad use where it has none."""
-    if not any(math.isfinite(actuator.max_force) for actuator in robot.actuators):
-        raise bad("--force-limits", f"{robot.name} has no force limits; its file can give them")
-    return "robot"
 
 
 def _law(name: str, robot: Any, kp: str | None, kv: str | None) -> Any:
@@ -226,18 +203,66 @@ def _motion(text: str, robot: AnyRobot, smooth: float | None) -> Any:
         raise bad("--motion", f"expected {kind}:FROM:TO:SECONDS[:PROFILE], got {text!r}")
     kinds = [coordinate.unit for coordinate in robot.coordinates]
     start, end = (np.array(quantities("--motion", part, kinds)) for part in parts[:2])
-    turns = np.round((start + robot.position_error(end, start) - end) / (2 * np.pi))
+    turns = np.round((start + robot.positions.error(end, start) - end) / (2 * np.pi))
     end = end + 2 * np.pi * turns  # the short way round
     move = JointMove(start, end, quantity("--motion", parts[2], "s"), *parts[3:])
     return PoseMotion(move) if robot.positions_are_poses else move
 
 
-def _draw(recording: Recording, path: Path) -> None:
-    from tauforge.files import written_whole
-
-    figure = recording.plot()
-    with written_whole(path) as file:
-        figure.savefig(file, format=path.suffix[1:].lower(), dpi=150)
+def ends(title: str, recording: Recording) -> Any:
+    columns = zip(recording.names, recording.units, recording.position[0], recording.position[-1], strict=True)
+    rows = [(name, unit, number(first), number(last)) for name, unit, first, last in columns]
+    return table(title, ("", "unit", "at the start", "at the end"), rows, texts=2)
 
 
-COMMANDS = (("simulate", simulate),)
+def tables(title: str, of_coordinates: Records, of_actuators: Records) -> Iterator[Any]:
+    """Errors beside forces where every coordinate has its own actuator, else one after the other."""
+    errors, forces = [], []
+    for r in of_coordinates:
+        largest, final = (f"{number(r[key])} {r['unit']}" for key in ("largest_error", "final_error"))
+        errors.append((r["name"], largest, seconds(r["time_of_largest_error"]), final))
+    for r in of_actuators:
+        peak = f"{number(r['peak_force'])} {r['force_unit']}"
+        forces.append((r["actuator"], peak, seconds(r["time_of_peak_force"])))
+    of_errors, of_forces = ("", "largest error", "at [s]", "error at the end"), ("", "peak force", "at [s]")
+    if [row[0] for row in errors] == [row[0] for row in forces]:
+        rows = [(*error, *force[1:]) for error, force in zip(errors, forces, strict=True)]
+        yield table(title, (*of_errors, *of_forces[1:]), rows)
+    else:
+        yield table(title, of_errors, errors)
+        yield table("", of_forces, forces)
+
+
+def summary(errors: Records, forces: Records) -> dict[str, Records]:
+    """Forces beside the errors if there are as many actuators as coordinates, else under a name of their own."""
+    if len(errors) == len(forces):
+        return {"coordinates": [error | force for error, force in zip(errors, forces, strict=True)]}
+    return {"coordinates": errors, "actuators": forces}
+
+
+def error_records(run: Recording) -> Records:
+    """One for each coordinate."""
+    import numpy as np
+
+    from tauforge.analysis.sizing import peak_of
+
+    worst = peak_of(run.time, run.error)
+    return records(
+        name=run.coordinate_names,
+        unit=run.coordinate_units,
+        largest_error=worst.value,
+        time_of_largest_error=worst.time,
+        rms_error=[np.sqrt((column**2).mean()) for column in run.error.T],
+        final_error=run.error[-1],
+        final_position=run.position[-1, run.places],
+    )
+
+
+def force_records(run: Recording) -> Records:
+    """One for each actuator."""
+    from tauforge.analysis.sizing import peak_of
+
+    peak = peak_of(run.time, run.force)
+    return records(
+        actuator=run.force_names, force_unit=run.force_units, peak_force=peak.value, time_of_peak_force=peak.time
+    )

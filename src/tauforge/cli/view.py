@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauforge.cli import interrupts
-from tauforge.cli.arguments import Lock, Robot, Smooth, Tip, bad, load_robot
-from tauforge.cli.csv_files import read_motion
+from tauforge.cli.arguments import Lock, Robot, Smooth, Tip
+from tauforge.cli.motions import read_motion
 from tauforge.cli.output import note, warn
+from tauforge.cli.values import bad, load_robot
 from tauforge.terminal import one_line
 
 if TYPE_CHECKING:
@@ -89,6 +90,3 @@ def _tell(name: str, viewer: Viewer, open_browser: bool) -> None:
     print(one_line(f"{name} is at {viewer.url}"), flush=True)  # a pipe must not keep it back
     if open_browser and not opened(viewer.url):
         note("no browser could be opened; open the url yourself")
-
-
-COMMANDS = (("view", view),)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Tip, bad, complete_robot, load_robot, pairs, quantity
+from tauforge.cli.arguments import Json, Lock, Tip, complete_robot, names_in
 from tauforge.cli.output import note, number, result, table
+from tauforge.cli.values import bad, load_robot, pairs, quantity
 from tauforge.terminal import one_line
 
 if TYPE_CHECKING:
@@ -22,10 +23,7 @@ if TYPE_CHECKING:
     from tauforge.sweeps.study import Study
 
 
-def complete_study(incomplete: str) -> list[str]:
-    from tauforge.sweeps.ready_studies import STUDIES
-
-    return [name for name in STUDIES if name.startswith(incomplete)]
+complete_study = names_in("tauforge.sweeps.ready_studies", "STUDIES")
 
 
 def sweep(
@@ -192,6 +190,3 @@ def _shown(study: str, done: Outcome, picture: Path | None) -> Any:
     yield f"The results are in {done.store}"
     if picture is not None:
         yield f"The picture is in {one_line(str(picture))}"
-
-
-COMMANDS = (("sweep", sweep),)

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Robot, Tip, load_robot
+from tauforge.cli.arguments import Json, Lock, Robot, Tip
 from tauforge.cli.output import item, result
+from tauforge.cli.values import load_robot
 
 
 def export_c(
@@ -52,6 +53,3 @@ def export_c(
 
     files = {"header": made.header, "source": made.source, "test": made.test, "cmake": made.cmake}
     result(as_json, {**files, "functions": made.functions, "left_out": made.left_out}, shown)
-
-
-COMMANDS = (("export-c", export_c),)

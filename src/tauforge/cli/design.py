@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Robot, Tip, bad, load_robot, pairs, quantity
-from tauforge.cli.output import number, result, table, working
-from tauforge.terminal import one_line
+from tauforge.cli.arguments import Json, Lock, Robot, Tip, names_in
+from tauforge.cli.output import headline, number, result, summary_parts, table, working
+from tauforge.cli.values import bad, load_robot, pairs, quantity
 
 if TYPE_CHECKING:
     from tauforge.designs.front import Front
     from tauforge.robots.robot import Robot as AnyRobot
 
 
-def complete_objective(incomplete: str) -> list[str]:
-    from tauforge.designs.measures import MEASURES
-
-    return [name for name in MEASURES if name.startswith(incomplete)]
+complete_objective = names_in("tauforge.designs.measures", "MEASURES")
 
 
 def design(
@@ -116,9 +113,8 @@ def design(
         "evaluations": front.evaluations,
         "within_limits": len(front.tried),
         "seed": seed,
-        "units": dict(
-            zip(front.parameters + front.objective_names, front.parameter_units + front.objective_units, strict=True)
-        ),
+        "units": dict(zip(front.parameters, front.parameter_units, strict=True))
+        | dict(zip(front.objective_names, front.objective_units, strict=True)),
         "designs": [{"parameters": front.design(i), "objectives": front.judged(i)} for i in range(len(front))],
     }
     result(as_json, data, lambda: _shown(front, output, picture))
@@ -149,15 +145,9 @@ def _list(robot: AnyRobot, as_json: bool) -> None:
 
 
 def _shown(front: Front, output: Path | None, picture: Path | None) -> Any:
-    from tauforge.cli.describing import parts_of
-    from tauforge.robots.summary_text import sentence
-
     summary = front.summary()
-    yield f"{one_line(sentence(summary.headline))}\n"
-    yield from parts_of(summary)
+    yield f"{headline(summary)}\n"
+    yield from summary_parts(summary)
     for what, file in (("The front", output), ("Its picture", picture)):
         if file is not None:
             yield f"{what} is in {file}"
-
-
-COMMANDS = (("design", design),)

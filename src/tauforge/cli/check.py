@@ -1,4 +1,4 @@
-"""Everything that is wrong with a model file, not only the first.
+"""`check` tells everything that is wrong with a model file, not only the first fault.
 
 A reader stops at the first fault. Here the value at fault is replaced by one that is known to be good, and the file is
 read again, until nothing new is found.
@@ -8,13 +8,46 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from tauforge.cli.arguments import bad, load_robot
+import typer
+
+from tauforge.cli.arguments import Json, Lock, Tip
+from tauforge.cli.output import headline, item, result
+from tauforge.cli.shell import Failed
+from tauforge.cli.values import bad, load_robot
 from tauforge.errors import ModelError
 
 MOST = 50  # problems that are looked for
 LISTS = ("body", "joint", "spring", "known_exception", "source")  # keys that hold tables
+
+
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A .toml, .urdf or .xml (MJCF) file.")],
+    tip: Tip = None,
+    lock: Lock = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Warnings fail the check too.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Is a model file good? Exit code 0 if so, 1 if not, with everything that is wrong in it."""
+    report = checked(file, tip, lock)
+    good = not report.problems and not (strict and report.warnings)
+    data = {"file": str(file), "good": good, **report._asdict()}
+
+    def shown() -> Any:
+        count = len(report.problems)
+        if good:
+            yield f"{file}: good. {report.summary}"
+        elif count:
+            yield f"{file}: {count} problem{'s' * (count > 1)}"
+        else:
+            yield f"{file}: not good enough for --strict. {report.summary}"
+        yield from (item(problem, mark=f"{k}.") for k, problem in enumerate(report.problems, 1))
+        yield from (item(warning, mark="warning:") for warning in report.warnings)
+
+    result(as_json, data, shown)
+    if not good:
+        raise Failed
 
 
 class Checked(NamedTuple):
@@ -26,8 +59,6 @@ class Checked(NamedTuple):
 
 
 def checked(path: Path, tip: str | None, lock: list[str] | None) -> Checked:
-    from tauforge.cli.describing import headline
-
     if path.suffix.lower() not in (".toml", ".urdf", ".xml"):
         raise bad("FILE", f"expected a name that ends in .toml, .urdf or .xml, got {str(path)!r}")
     if not path.is_file():
@@ -40,7 +71,7 @@ def checked(path: Path, tip: str | None, lock: list[str] | None) -> Checked:
             others = _others(path, error) if path.suffix.lower() == ".toml" else []
             return Checked([_text(error), *others], [], "")
     texts = [str(warning.message) for warning in caught]
-    return Checked([], texts + robot.worries(), headline(robot))
+    return Checked([], texts + robot.worries(), headline(robot.summary()))
 
 
 def _text(error: ModelError) -> str:

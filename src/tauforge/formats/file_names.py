@@ -1,6 +1,6 @@
 """Names of files inside a model file: relative, with slashes, and never out of the model's folder.
 
-Whoever loads a model that somebody else wrote must not have other files opened by it.
+Whoever loads a model that somebody else wrote must not have other files opened by it. Nothing is opened here.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from pathlib import Path
 
 from tauforge.errors import ModelError
 from tauforge.validation import shown
+
+PACKAGE = "package://"
+MANIFEST = "package.xml"  # of a package of ROS
 
 
 def relative_parts(given: str, path: str) -> list[str]:

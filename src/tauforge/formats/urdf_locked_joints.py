@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tauforge import validation
+from tauforge.algebra.rotations import rotation_about
 from tauforge.algebra.vectors import IDENTITY, ZERO, Transform
 from tauforge.errors import ModelError
-from tauforge.formats.turns import rotation_about
 from tauforge.formats.urdf_tree import LETTERS, Mimic, Tree, UrdfJoint, meant, unknown_name
 from tauforge.formats.xml_lines import shown
 from tauforge.robots.mistaken_units import warn_of_coordinate

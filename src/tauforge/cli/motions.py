@@ -1,24 +1,24 @@
-"""Files of the command line: motions in, results out, never onto what was read."""
+"""Motions from files, with notes on what they do not say and warnings where they ask too much of a robot."""
 
 from __future__ import annotations
 
-import io
-import os
-import sys
+import math
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
-from tauforge.cli.arguments import bad
-from tauforge.cli.output import note, seconds, warn
+from tauforge.cli.output import note, number, seconds, warn
 from tauforge.errors import ModelError, Reported
 
 if TYPE_CHECKING:
+    from tauforge.arrays import Array
     from tauforge.motion.csv_motion import CsvMotion
+    from tauforge.robots.parts import LimitedQuantity
+    from tauforge.robots.robot import Robot
 
-STDOUT = "-"
+ROUNDING = 1e-9  # relative to the limit: a motion that ends on it, converted from another unit, is not beyond it
 
 
 def read_motion(path: Path, robot: Any, smooth: float | None = None) -> CsvMotion:
@@ -69,51 +69,30 @@ def rows_of(path: Path, rows: Any, times: Any = None) -> Iterator[None]:
         warnings.warn(warning.message, warning.category, stacklevel=3)
 
 
-def check_output(
-    output: str | None,
-    inputs: Iterable[str | Path],
-    suffixes: Sequence[str],
-    as_json: bool = False,
-    option: str = "--output",
-) -> None:
-    """Before any work: a file that can be written, and none that was read."""
-    if output is None:
-        return
-    if output == STDOUT and option == "--output":
-        if as_json:
-            raise bad(option, "- and --json both write to stdout; give a file")
-        return
-    target = Path(output)
-    if target.suffix.lower() not in suffixes:
-        raise bad(option, f"expected a name that ends in {' or '.join(suffixes)}, got {output!r}")
-    try:
-        for path in inputs:
-            if target.exists() and Path(path).exists() and target.samefile(path):
-                raise bad(option, f"{output} is an input file; give another name")
-        if target.is_dir() or output.endswith(os.sep):
-            raise bad(option, f"{output} is a folder; give a file")
-        if not target.parent.is_dir():
-            raise bad(option, f"the folder {target.parent} does not exist")
-        folder = os.path.dirname(os.path.realpath(target))
-        if not os.access(folder, os.W_OK):
-            raise bad(option, f"the folder {folder} is not writable")
-        target.lstat()
-    except FileNotFoundError:
-        pass  # yet to be made
-    except OSError as error:  # a name too long for any file
-        raise bad(option, f"{output} cannot be written: {error.strerror}") from None
+def warn_of_forces(robot: Robot, peaks: Sequence[float]) -> None:
+    """One warning for each actuator that is asked for more than it can give."""
+    for actuator, peak in zip(robot.actuators, peaks, strict=True):
+        if abs(peak) > actuator.max_force:
+            asked, limit = (f"{number(x)} {actuator.unit}" for x in (abs(peak), actuator.max_force))
+            warn(f"{actuator.words} needs {asked}, more than its limit of {limit}")
 
 
-def write_output(output: str, writer: Callable[[IO[str]], None]) -> None:
-    """What the writer writes, whole or not at all."""
-    from tauforge.files import written_whole
+def warn_of_motion(robot: Robot, motion: CsvMotion) -> None:
+    """One warning for each limit that the motion goes beyond: how far, and when first."""
+    for quantity in robot.bounds.quantities(motion.positions, motion.samples.velocity):
+        _warn_outside(quantity, motion.times)
 
-    if output == STDOUT:
-        whole = io.StringIO()  # nothing half on a pipe either
-        writer(whole)
-        sys.stdout.write(whole.getvalue())
-        return
-    with written_whole(output) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        writer(text)
-        text.detach()
+
+def _warn_outside(quantity: LimitedQuantity, times: Array) -> None:
+    """A warning for each end of the limits that the values pass."""
+    values, unit = quantity.values, quantity.unit
+    ends = ((quantity.lower, quantity.lower - values), (quantity.upper, values - quantity.upper))
+    size = max((abs(limit) for limit, _ in ends if math.isfinite(limit)), default=0.0)
+    for limit, beyond in ends:
+        outside = beyond > ROUNDING * size
+        if outside.any():
+            furthest = int(beyond.argmax())
+            warn(
+                f"{quantity.phrase(furthest)} {number(values[furthest])} {unit}, {number(beyond[furthest])} {unit} "
+                f"beyond its limit of {number(limit)} {unit}; first beyond it at {seconds(times[outside.argmax()])} s"
+            )

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import tauforge as tf
 from support.tolerances import EPSILON, OUTSIDE, PLACED, error
+from tauforge.algebra.rotations import NEAR_POLE, rotation_to
 from tauforge.algebra.vectors import Vector
-from tauforge.formats.turns import NEAR_POLE, rotation_to
 from tauforge.robots.visuals import Box
 
 STEPS = 20 * EPSILON  # a dozen operations on numbers up to 2

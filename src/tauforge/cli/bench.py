@@ -36,6 +36,3 @@ def bench(
         raise Failed
     path = done.stdout.split("\n")[-2]  # which it prints last
     result(as_json, {"results": path}, lambda: [f"written to {path}"])
-
-
-COMMANDS = (("bench", bench),)

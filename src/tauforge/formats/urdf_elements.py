@@ -1,6 +1,6 @@
-"""Tags and attributes of a URDF that the reader does not know, beside those that it takes its numbers from.
+"""The elements and attributes of URDF that are read, by declaration; and those that are not known.
 
-A misspelt one would be read as absent, and many have defaults: it is refused. Others are some tool's own: unknown
+A misspelt name would be read as absent, and many have defaults: it is refused. Others are some tool's own: unknown
 attributes are ignored with a warning, unknown tags silently.
 """
 
@@ -8,28 +8,80 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import Any, NamedTuple
 
 from tauforge.formats.xml_lines import Element, shown
+from tauforge.robots.visuals import LARGEST_SIZE
 
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+ZEROS = (0.0, 0.0, 0.0)
+
+
+class Attribute(NamedTuple):
+    """unit: None for a text; numbers: how many; default: None where it is needed; least, most: bounds of each"""
+
+    unit: str | None
+    numbers: int = 1
+    default: Any = None
+    least: float | None = None
+    most: float | None = None
+
+
+TEXT = Attribute(None)
+LENGTH = Attribute("m", least=0.0, most=LARGEST_SIZE)
 ATTRIBUTES = {
-    "origin": ("xyz", "rpy"),
-    "mass": ("value",),
-    "inertia": MOMENTS,
-    "axis": ("xyz",),
-    "limit": ("lower", "upper", "effort", "velocity"),
-    "dynamics": ("damping", "friction"),
-    "parent": ("link",),
-    "child": ("link",),
-    "mimic": ("joint", "multiplier", "offset"),
+    "origin": {"xyz": Attribute("m", 3, ZEROS), "rpy": Attribute("rad", 3, ZEROS)},
+    "mass": {"value": Attribute("kg", least=0.0)},
+    "inertia": dict.fromkeys(MOMENTS, Attribute("kg m^2")),
+    "axis": {"xyz": Attribute("1", 3)},
+    "limit": {
+        "lower": Attribute("rad or m", default=0.0),
+        "upper": Attribute("rad or m", default=0.0),
+        "effort": Attribute("N m or N", default=0.0, least=0.0),
+        "velocity": Attribute("rad/s or m/s", default=0.0, least=0.0),
+    },
+    "dynamics": {
+        "damping": Attribute("N m s or N s/m", default=0.0, least=0.0),
+        "friction": Attribute("N m or N", default=0.0, least=0.0),
+    },
+    "parent": {"link": TEXT},
+    "child": {"link": TEXT},
+    "mimic": {"joint": TEXT, "multiplier": Attribute("1", default=1.0), "offset": Attribute("rad or m", default=0.0)},
+    "box": {"size": LENGTH._replace(numbers=3)},
+    "cylinder": {"radius": LENGTH, "length": LENGTH},
+    "sphere": {"radius": LENGTH},
+    "mesh": {"filename": TEXT, "scale": Attribute("1", 3, (1.0, 1.0, 1.0))},
 }
 CHILDREN = {
     "link": ("inertial",),
     "inertial": ("origin", "mass", "inertia"),
     "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
 }
-OTHER_CHILDREN = ("visual", "collision", "calibration", "safety_controller")  # known to URDF, but not used here
+OTHER_CHILDREN = ("visual", "collision", "calibration", "safety_controller")  # read elsewhere, or not used here
 MOST = 5  # that one warning names
+
+
+def value(element: Element, name: str) -> Any:
+    """An attribute as declared: a text, a number, or a tuple of several; a ModelError names element and attribute."""
+    unit, count, default, least, most = ATTRIBUTES[element.tag][name]
+    if unit is None:
+        return element.text(name)
+    if default is not None and name not in element.attributes:
+        return default
+    numbers = element.numbers(name, count)
+    if least is not None and not all(least <= x <= (x if most is None else most) for x in numbers):
+        expected, got = f"a number >= {least:g}", f"{numbers[0]}"
+        if most is not None:
+            expected, got = f"lengths from {least:g} to {most:g} {unit}", shown(element.text(name))
+        raise element.fault(f"expected {expected}, got {got}", field=f"{element.tag} {name}")
+    return numbers[0] if count == 1 else numbers
+
+
+def values(owner: Element, tag: str, *names: str) -> list[Any]:
+    """Attributes of the child with this tag; if it may be absent and is, their defaults."""
+    defaults = [ATTRIBUTES[tag][name].default for name in names]
+    element = owner.child(tag) if None in defaults else owner.optional_child(tag)
+    return defaults if element is None else [value(element, name) for name in names]
 
 
 def unknown_names(elements: Iterable[Element]) -> str | None:
@@ -63,9 +115,7 @@ def _unknown(elements: Iterable[Element]) -> Iterator[tuple[Element, str, str, s
 
 
 def _unknown_attributes(element: Element) -> Iterator[tuple[Element, str, str, str | None]]:
-    known = ATTRIBUTES.get(element.tag)
-    if known is None:  # an <inertial>, which has none
-        return
+    known = tuple(ATTRIBUTES.get(element.tag, element.attributes))  # an <inertial> has none
     for name in element.attributes:
         if name in known:
             continue

@@ -1,4 +1,4 @@
-"""`compare`: formulations or Stewart models side by side. `complexity`: what they cost."""
+"""`compare`: formulations or Stewart models side by side."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Robot, Smooth, Tip, bad, load_robot
-from tauforge.cli.csv_files import read_motion, rows_of
-from tauforge.cli.output import number, result, table, working
+from tauforge.cli.arguments import Json, Lock, Robot, Smooth, Tip
+from tauforge.cli.motions import read_motion, rows_of
+from tauforge.cli.output import number, result, table
+from tauforge.cli.values import bad, load_robot
 
 
 def compare(
@@ -71,57 +72,10 @@ def _compare_published(robot: Any, given: Any, where: str, as_json: bool) -> Non
         yield table(f"{robot.name}: published models {where}, against the exact one", header, rows, texts=2)
         yield f"Largest error of any leg; [%] of that leg's largest exact force. Largest exact force: {number(peak)} N."
 
+    keys = ("name", "source", "model", "corrections")
     models = [
-        {
-            "name": v.simplification.name,
-            "source": v.simplification.source,
-            "model": v.simplification.model,
-            "corrections": v.simplification.corrections,
-            "largest_error": v.largest,
-            "rms_error": v.rms,
-            "percent": v.percent,
-        }
+        {key: getattr(v.simplification, key) for key in keys}
+        | {"largest_error": v.largest, "rms_error": v.rms, "percent": v.percent}
         for v in verdicts
     ]
     result(as_json, {"robot": robot.name, "where": where, "largest_force": peak, "models": models}, shown)
-
-
-def complexity(
-    robot: Robot = "puma560",
-    papers: Annotated[bool, typer.Option("--papers", help="Beside the papers' own counts, too.")] = False,
-    tip: Tip = None,
-    lock: Lock = None,
-    as_json: Json = False,
-) -> None:
-    """What one inverse dynamics costs in each formulation, counted from the source that runs."""
-    from tauforge.cli import complexity_tables as tables
-
-    published = _published_counts() if papers else None
-    mine = load_robot(robot, tip, lock)
-    with working("counting"):
-        costs = tables.counts(mine)
-
-    def shown() -> Any:
-        counting = "Traced, each common term once; as written, every operation of the source. Negations are free."
-        if mine.general_arm_size is not None:
-            yield from (tables.arm_table(mine.name, mine.general_arm_size, costs), counting, "", tables.size_table())
-        else:
-            yield from (tables.robot_table(mine.name, costs), counting)
-        if published:
-            yield from published.papers_tables()
-
-    data = {"robot": mine.name, "operations": costs}
-    result(as_json, data | ({"papers": published.papers_data()} if published and as_json else {}), shown)
-
-
-def _published_counts() -> Any:
-    """The module of the installed package that has the papers' counts."""
-    from tauforge.plugins import plugins
-
-    found = plugins("tauforge.complexity")
-    if not found:
-        raise bad("--papers", "no installed package has published counts; tauforge_papers has them")
-    return next(iter(found.values()))
-
-
-COMMANDS = (("compare", compare), ("complexity", complexity))

@@ -1,0 +1,104 @@
+"""`inverse-dynamics`: from a motion to actuator forces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauforge.cli.arguments import (
+    Json,
+    Lock,
+    Motion,
+    Output,
+    PayloadOption,
+    Robot,
+    Smooth,
+    Tip,
+    Wrench,
+    complete_formulation,
+)
+from tauforge.cli.files import check_output, write_table
+from tauforge.cli.motions import read_motion, rows_of, warn_of_forces, warn_of_motion
+from tauforge.cli.output import number, records, result, seconds, table
+from tauforge.cli.values import bad, kind_of, load_robot, parse_wrench, robot_carrying
+
+if TYPE_CHECKING:
+    from tauforge.robots.robot import Robot as AnyRobot
+
+
+def inverse_dynamics(
+    robot: Robot,
+    motion: Motion,
+    output: Output = None,
+    formulation: Annotated[
+        str | None,
+        typer.Option(
+            "--formulation",
+            "--model",
+            metavar="NAME",
+            help="The formulation, or the model of a platform; default that of a plain call.",
+            autocompletion=complete_formulation,
+        ),
+    ] = None,
+    payload: PayloadOption = None,
+    wrench: Wrench = None,
+    smooth: Smooth = None,
+    tip: Tip = None,
+    lock: Lock = None,
+    as_json: Json = False,
+) -> None:
+    """The actuator forces that a motion needs, with their peaks and root mean squares."""
+    import numpy as np
+
+    from tauforge.analysis.sizing import peak_of, rms_of
+    from tauforge.tables.robot_columns import TIME, columns_of
+
+    check_output(output, [motion, robot], (".csv",), as_json)
+    mine = robot_carrying(load_robot(robot, tip, lock), payload)
+    loads = _choice(mine, formulation)
+    if wrench is not None:
+        if mine.wrench_argument is None:
+            raise bad("--wrench", f"{mine.name} takes no external wrench")
+        loads[mine.wrench_argument] = parse_wrench(wrench)
+    moves = read_motion(motion, mine, smooth)
+    with rows_of(motion, moves.rows, moves.times):
+        forces = mine.inverse_dynamics(moves.positions, *moves.samples[1:], **loads)
+    peaks, rms = peak_of(moves.times, forces), rms_of(moves.times, forces)
+    warn_of_motion(mine, moves)
+    warn_of_forces(mine, peaks.value.tolist())
+    if write_table(output, [TIME, *columns_of(mine).force], np.column_stack([moves.times, forces])):
+        return
+    peak_rows = records(
+        actuator=[actuator.words for actuator in mine.actuators],
+        column=[actuator.column for actuator in mine.actuators],
+        unit=[actuator.unit for actuator in mine.actuators],
+        peak=peaks.value,
+        time_of_peak=peaks.time,
+        rms=rms,
+    )
+
+    def shown() -> Any:
+        header = ("actuator", "column", "unit", "peak", "at [s]", "RMS")
+        rows = [
+            (r["actuator"], r["column"], r["unit"], number(r["peak"]), seconds(r["time_of_peak"]), number(r["rms"]))
+            for r in peak_rows
+        ]
+        span = f"{len(forces)} states in {seconds(moves.duration)} s"
+        yield table(f"{mine.name}: actuator forces, {span}", header, rows, texts=3)
+        yield f"written to {output}" if output is not None else "-o FORCES.csv writes all of them."
+
+    used = formulation or mine.default_formulation
+    data = {"robot": mine.name, "formulation": used, "states": len(forces), "duration": moves.duration}
+    result(as_json, {**data, "derived": moves.derived, "forces": peak_rows, "output": output}, shown)
+
+
+def _choice(robot: AnyRobot, formulation: str | None) -> dict[str, Any]:
+    """The formulation as an argument of inverse dynamics, by the name that this robot has for it."""
+    if formulation is None:
+        return {}
+    own = robot.formulation_argument
+    if own is None:
+        raise bad("--formulation", f"{robot.name} is {kind_of(robot)}; it has a single formulation")
+    robot.check_options("inverse_dynamics", {own: formulation})  # before files are read
+    return {own: formulation}

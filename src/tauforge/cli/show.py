@@ -1,0 +1,67 @@
+"""`show` describes a robot, for people and for machines."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauforge.cli.arguments import Json, Lock, Robot, Tip
+from tauforge.cli.output import headline, item, result, summary_parts
+from tauforge.cli.values import bad, load_robot
+
+if TYPE_CHECKING:
+    from tauforge.robots.robot import Robot as AnyRobot
+
+UPRIGHT = (0.0, 0.0, -9.81)
+UNITS = {"length": "m", "angle": "rad", "mass": "kg", "inertia": "kg m^2", "force": "N", "torque": "N m"}
+
+
+def show(
+    robot: Robot,
+    tip: Tip = None,
+    lock: Lock = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", metavar="FILE", help="Also draw it: .png, .svg or .pdf.")
+    ] = None,
+    schematic: Annotated[bool, typer.Option("--schematic", help="Draw its frames and their names, flat.")] = False,
+    as_json: Json = False,
+) -> None:
+    """A robot: structure, masses, inertias, limits, and what is known to be odd about it."""
+    if schematic and picture is None:
+        raise bad("--schematic", "it needs a file: give --picture FILE")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        mine = load_robot(robot, tip, lock)
+    texts = [str(warning.message) for warning in caught]
+    if picture is not None:
+        from tauforge.pictures.plot import save_picture
+
+        save_picture(mine, picture, schematic=schematic)
+    data = {"kind": mine.noun, "units": UNITS, **mine.data(), "warnings": texts}  # in SI units and radians
+    result(as_json, data, lambda: shown(mine, texts))
+
+
+def shown(robot: AnyRobot, warned: Sequence[str]) -> Iterator[Any]:
+    from rich.text import Text
+
+    from tauforge.robots.summary_text import cell_text
+
+    summary = robot.summary()
+    yield headline(summary)
+    if tuple(robot.gravity) != UPRIGHT:
+        yield f"gravity: {cell_text(tuple(robot.gravity))} m/s^2"
+    yield ""
+    yield from summary_parts(summary)
+    if warned or robot.known_exceptions:
+        yield Text("Beware", "bold")
+        yield from (item(warning) for warning in warned)
+        yield from (item(f"{body}: {reason} (a known exception)") for body, reason in robot.known_exceptions)
+        yield ""
+    if robot.sources:
+        yield Text("Sources", "bold")
+    for source in robot.sources:
+        yield item(f"{', '.join(source.fields)}: {source.source}", source.note)

@@ -1,0 +1,79 @@
+"""The reference: formulas over contiguous NumPy columns, one for each component, over blocks of rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tauforge.algebra.scalars import Column
+from tauforge.arrays import Array
+from tauforge.evaluation.arguments import batch_shape, finite_rows
+from tauforge.evaluation.functions import Formula, choices, flat, results_of
+from tauforge.kernels.specification import Shape
+
+if TYPE_CHECKING:
+    from tauforge.evaluation.with_functions import WithFunctions
+
+BLOCK = 8192  # rows at a time: bounds the memory of the temporaries, and keeps them in the cache
+
+
+def reference_call(
+    robot: WithFunctions, name: str, arguments: Mapping[str, Array], fields: Mapping[str, Array]
+) -> tuple[Array, ...]:
+    """A plain call of the robot's function by the reference, with varying fields (..., *core) instead of its own."""
+    function = robot.functions[name]
+
+    def formula(**given: Any) -> Any:
+        varied = {field: given.pop(field) for field in fields}
+        return results_of(function.formula(robot.varied_model(varied), **given, **choices(function.options)[0]))
+
+    shapes = robot.varying_fields
+    flat_fields = {
+        field: value.reshape(*value.shape[: value.ndim - len(shapes[field])], -1) for field, value in fields.items()
+    }
+    return reference(formula, {**arguments, **flat_fields}, function.results)
+
+
+def reference(formula: Formula, arguments: Mapping[str, Array], results: Sequence[Shape]) -> tuple[Array, ...]:
+    """The reference: formula(**columns) for every row over NumPy; float32 only if every argument is."""
+    batch = batch_shape(arguments)
+    if not batch:  # one state is a batch of one, so that it gets the very same digits
+        single = reference(formula, {name: value[None] for name, value in arguments.items()}, results)
+        return tuple(out[0] for out in single)
+    dtype = np.result_type(*(value.dtype for value in arguments.values()))
+    outs = tuple(np.empty(batch + core, dtype) for core in results)
+    whole = {name: np.broadcast_to(value, batch + value.shape[-1:]) for name, value in arguments.items()}
+    with np.errstate(all="ignore"):
+        _fill(outs, batch, formula, whole)
+    return outs
+
+
+def _fill(outs: tuple[Array, ...], batch: Shape, formula: Formula, arguments: Mapping[str, Array]) -> None:
+    rows = math.prod(batch)
+    if rows > BLOCK:
+        step = max(1, BLOCK * batch[0] // rows)
+        for start in range(0, batch[0], step):
+            whole = step > 1 or len(batch) == 1
+            block: slice | int = slice(start, start + step) if whole else start
+            part = (min(step, batch[0] - start), *batch[1:]) if whole else batch[1:]
+            _fill(
+                tuple(out[block] for out in outs),
+                part,
+                formula,
+                {name: value[block] for name, value in arguments.items()},
+            )
+        return
+    columns = {
+        name: [Column(value[..., k].copy()) for k in range(value.shape[-1])] for name, value in arguments.items()
+    }
+    spoilt = ~finite_rows(arguments)
+    scalars = iter(flat(formula(**columns)))
+    for out in outs:
+        for index in np.ndindex(*out.shape[len(batch) :]):
+            scalar = next(scalars)
+            # a result that overflows becomes NaN: 0 x + x; in kernels it may stay infinite
+            out[(..., *index)] = scalar.value * 0.0 + scalar.value if isinstance(scalar, Column) else scalar
+        out[spoilt] = np.nan

@@ -1,0 +1,179 @@
+"""What has functions over a model, such as a robot: its methods answer users, and its kernels serve programs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from tauforge import settings
+from tauforge.algebra.scalars import Scalar
+from tauforge.arrays import Array
+from tauforge.computed_once import computed_once
+from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.evaluation import varying as families
+from tauforge.evaluation.arguments import checked, sorted_call
+from tauforge.evaluation.array_libraries import library_of
+from tauforge.evaluation.differentiable import check_request, named_function
+from tauforge.evaluation.evaluator import Evaluator, kernels_allowed
+from tauforge.evaluation.fast_path import install, is_installed, key_of
+from tauforge.evaluation.functions import FunctionTable
+from tauforge.evaluation.unmodified import method_is_ours, ours, own_methods
+from tauforge.kernels.backends import NoKernelError
+from tauforge.kernels.specification import Shape, Specification
+
+if TYPE_CHECKING:
+    from tauforge.kernels.backends import Kernel
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+def quick(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
+    """A method of a robot that may be answered by its kernel alone."""
+    key = key_of(method.__name__)
+
+    @wraps(method)
+    def found(self: R, /, *arguments: P.args, **more: P.kwargs) -> T:
+        shortcut = self.__dict__.get(key)
+        if shortcut is None:
+            return method(self, *arguments, **more)
+        result: T = shortcut(*arguments, **more) if more else shortcut(*arguments)
+        return result
+
+    return found
+
+
+@ours
+class WithFunctions(ABC):
+    """Something with functions over a model. `robots/robot.py` says what each of the first is."""
+
+    name: str
+
+    @property
+    @abstractmethod
+    def functions(self) -> FunctionTable: ...
+
+    @property
+    @abstractmethod
+    def model(self) -> Any: ...
+
+    @property
+    @abstractmethod
+    def varying_fields(self) -> Mapping[str, Shape]: ...
+
+    @property
+    @abstractmethod
+    def identity(self) -> str | None: ...
+
+    @abstractmethod
+    def varied_model(self, values: Mapping[str, Sequence[Scalar]]) -> Any: ...
+
+    @abstractmethod
+    def check_function(self, function: str) -> None: ...
+
+    @abstractmethod
+    def check_loads(self, loads: Collection[str]) -> None: ...
+
+    @abstractmethod
+    def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def check_varying(self, fields: tuple[str, ...]) -> None: ...
+
+    @computed_once
+    def _evaluator(self) -> Evaluator:
+        return Evaluator(self)
+
+    def _answer(
+        self, function: str, given: Mapping[str, Any], on_singular: str = "raise", **options: Any
+    ) -> tuple[Array, ...]:
+        """The function's results for arguments as a user gives them, (..., *core) each.
+
+        on_singular: "raise" the error of the function's guard, or "nan" for the rows that it refuses
+        After the first plain call, one with the table's own options, the next ones find a shorter way.
+        """
+        if on_singular not in ("raise", "nan"):
+            raise ShapeError("on_singular", expected="'raise' or 'nan'", got=repr(on_singular))
+        self.check_function(function)
+        evaluator = self._evaluator
+        library = library_of(given.values())
+        if library is not None:
+            found: tuple[Array, ...] = library.call(evaluator, self, function, given, on_singular, **options)
+            return found
+        entry = evaluator.functions[function]
+        arguments = checked(self.name, entry, given)
+        loads = tuple(arguments)[len(entry.arguments) :]
+        request = evaluator.request(function, loads, options)
+        results = evaluator(request, arguments, self, on_singular)
+        plain = entry.quick and all(entry.options[key] == value for key, value in options.items())
+        if plain and not is_installed(self, function, loads) and method_is_ours(type(self), function):
+            kernel = None if own_methods(self) else evaluator.kernel(request)
+            if kernel is not None:
+                install(self, function, tuple(map(entry.argument, loads)), kernel, guarded=entry.guard is not None)
+        return results
+
+    def _answer_call(self, function: str, given: Sequence[Any], named: Mapping[str, Any]) -> tuple[Array, ...]:
+        """The default of a method: the table's entry says what it takes by position and by keyword."""
+        if function not in self.functions:
+            raise UnsupportedFeatureError(f"{self.name} has no {function}", field=function)
+        call = sorted_call(self.name, function, self.functions[function], given, named)
+        options = self.check_options(function, call.options)
+        return self._answer(function, call.arguments, call.on_singular, **options)
+
+    def kernel(
+        self,
+        function: str,
+        *,
+        target: str = "cpu",
+        dtype: str = "float64",
+        varying: Sequence[str] = (),
+        **options: Any,
+    ) -> Kernel:
+        """The compiled function behind the method of this name: called like a generalized ufunc, it takes `out=`.
+
+        function: such as "inverse_dynamics"; options: such as formulation= for that one
+        target:   "cpu", or another that was registered (`tauforge.kernels.backends`)
+        varying:  names of `varying_fields` that become arguments after the state, an array (..., *core) each
+        Identity: equals the method on arrays of this dtype, of `replace`d robots if fields vary; it does not judge
+        singular rows. On the CPU `.ufunc` is NumPy's object itself. UnsupportedFeatureError where there is no kernel.
+        """
+        name = check_request(function, self.functions, options, dtype)
+        fields = families.check_names(self, varying)
+        self.check_function(function)
+        chosen = self.check_options(function, options)
+        if target == "cpu" and not kernels_allowed():
+            raise no_kernel(function)
+        try:
+            evaluator = self._evaluator
+            return evaluator.kernel_on(target, evaluator.request(function, (), chosen, fields), name)
+        except NoKernelError as error:
+            raise no_kernel(function, error) from None
+
+    def specification(
+        self, function: str, *, loads: Sequence[str] = (), varying: Sequence[str] = (), **options: Any
+    ) -> Specification:
+        """What the method of this name computes, as a graph, for those who write code from it.
+
+        function, varying, options: as in `kernel`
+        loads: optional arguments of the table's entry that become arguments after the state, such as "payload"
+        """
+        request = named_function(self, function, loads, options).request
+        self.check_loads(request.optional)
+        fields, evaluator = families.check_names(self, varying), self._evaluator
+        return evaluator.specification(evaluator.request(function, request.optional, dict(request.options), fields))
+
+
+def no_kernel(function: str, error: NoKernelError | None = None) -> UnsupportedFeatureError:
+    """Why a function has no kernel: what the backend says, or where nobody asked it, that no kernels are made."""
+    if error is not None:
+        why = str(error)
+    elif not settings.kernels():
+        why = f"{settings.shown(settings.KERNELS)} switches kernels off"
+    else:
+        why = "there is no executable memory left"
+    return UnsupportedFeatureError(
+        f"{function} has no kernel: {why}", field="kernel", remedy="Call the method, which uses the NumPy reference"
+    )

@@ -186,8 +186,7 @@ class RecordingBuilder:
             target_position = target_velocity = np.full_like(columns["velocity"], np.nan)
         else:
             target_position, target_velocity, _ = motion.sample(times)
-        robot = self.robot
-        entries = robot.positions.entries
+        robot, entries = self.robot, self.robot.positions.entries
         return Recording(
             time=times,
             **columns,

@@ -20,6 +20,7 @@ from tauforge.evaluation.arguments import as_argument, finite_rows
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.parts import Dampers, DesignParameter, Limit, LimitedQuantity, Sensor
 from tauforge.validation import did_you_mean, real_array
+from tauforge.weakly import Weakly
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
@@ -33,7 +34,12 @@ class Capability:
     """Something that a robot can do."""
 
     def __init__(self, robot: Any) -> None:
-        self.robot: Robot = robot
+        self._robot = Weakly(robot)
+
+    @property
+    def robot(self) -> Any:
+        """The robot, which keeps this."""
+        return self._robot()
 
 
 # ------------------------------------------------------------------------------------------------------------- bounds
@@ -128,8 +134,6 @@ class Dissipation(Capability):
 @ours
 class JointFriction(Dissipation):
     """Friction of a robot's `joints`, with its `coulomb_speed`."""
-
-    robot: Any
 
     @property
     def takes_energy(self) -> bool:

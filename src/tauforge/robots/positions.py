@@ -21,7 +21,8 @@ class Positions(Capability):
     @property
     def entries(self) -> tuple[Coordinate, ...]:
         """One for each number of a position."""
-        return self.robot.coordinates
+        found: tuple[Coordinate, ...] = self.robot.coordinates
+        return found
 
     @property
     def size(self) -> int:

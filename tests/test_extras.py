@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import pytest
 from tauforge import extras
 
 ROOT = Path(__file__).parents[1]
+ALONE = {**os.environ, "TAUFORGE_KERNELS": "0"}
 SPELLED = re.compile(r"pip install[^\n]*tauforge\[")  # from an index, in which the name may be a stranger's
 
 
@@ -96,3 +99,49 @@ def test_every_message_and_page_leaves_the_command_to_it():
     assert len(files) > 300
     spelled = [path.name for path in files if SPELLED.search(path.read_text(encoding="utf-8"))]
     assert spelled == [Path(extras.__file__).name]
+
+
+LIBRARIES = ("matplotlib", "plotly", "viser", "imageio", "trimesh", "zarr", "xarray", "dask", "distributed", "pymoo")
+LIBRARIES += ("casadi", "sympy", "jax", "torch", "cupy")
+WITHOUT = f"""
+import sys
+sys.modules.update(dict.fromkeys({LIBRARIES}, None))  # an import of any of them fails
+import numpy as np
+import tauforge as tf
+from tauforge import designs, sweeps, workspace
+from tauforge_papers.reproduce import reproduce
+
+arm, rig, rest = tf.load("planar-2r"), tf.load("motion-rig"), np.zeros(2)
+run = tf.simulate(arm, tf.control.ComputedTorque(arm), tf.motion.JointMove(rest, rest + 0.1, 0.01))
+tf.animate(arm, run, "page.html")
+study = sweeps.ready_study("workspace", rig, [sweeps.Axis.from_text("x=-0.1:0.1:3")])
+CALLS = {{
+    "plot": lambda: tf.plot(arm, rest),
+    "plot of a run": run.plot,
+    "film": lambda: tf.animate(arm, run, "film.gif"),
+    "map": workspace.map(rig, "condition", {{"x": (-0.1, 0.1, 2)}}).plot,
+    "papers": lambda: reproduce(["turney1980"], "reports"),
+    "view": lambda: tf.view(arm),
+    "sweep": lambda: sweeps.run(study, "store.zarr"),
+    "workers": lambda: sweeps.local_workers(2).__enter__(),
+    "design": lambda: designs.pareto(rig, {{"base_radius": (0.3, 0.8)}}, ("condition", "force")),
+    "casadi": lambda: tf.symbolic.casadi_function(arm, "mass_matrix"),
+    "sympy": lambda: tf.symbolic.sympy_expressions(arm, "mass_matrix"),
+}}
+for name, call in CALLS.items():
+    try:
+        call()
+    except tf.errors.TauforgeError as error:
+        print(f"{{name}}: {{error.remedy}}")
+"""
+EXTRAS = dict.fromkeys(("plot", "plot of a run", "film", "map", "papers"), "plots") | {"view": "viewer"}
+EXTRAS |= dict.fromkeys(("sweep", "workers"), "sweeps") | {"design": "design"}
+EXTRAS |= dict.fromkeys(("casadi", "sympy"), "symbolic")
+
+
+def test_whatever_needs_an_extra_says_which_and_the_rest_works_without(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True, cwd=tmp_path, env=ALONE
+    )
+    told = dict(line.split(": ", 1) for line in done.stdout.splitlines())
+    assert told == {name: extras.how_to_install(extra) for name, extra in EXTRAS.items()}

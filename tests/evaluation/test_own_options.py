@@ -13,9 +13,11 @@ from support.tolerances import FORMULATIONS, ROUNDING, SAME_STEPS, error
 from tauforge.algebra.scalars import absolute, cos
 from tauforge.analysis.comparison import compare
 from tauforge.analysis.complexity import operation_count
+from tauforge.computed_once import computed_once
 from tauforge.evaluation.derivatives import with_derivatives
 from tauforge.evaluation.functions import Argument, Doubtful, Function, Guard, Verdict
 from tauforge.formats import loading
+from tauforge.robots.formulations import Formulations
 from tauforge.tables.reading import read_csv
 from tauforge.tables.robot_columns import TIME, columns_of
 
@@ -59,11 +61,15 @@ def judge(robot, arguments, results, options):
 GUARD = Guard(SINGULAR, judge)
 
 
+class Methods(Formulations):
+    names = (LAGRANGE, BY_COLUMNS)
+    option = "method"
+
+
 class ChoosingCart(CartPendulum):
     """Computed in two ways. If the cart has no mass, its mass matrix is singular where the rod hangs down."""
 
-    formulation_argument = "method"
-    formulations = (LAGRANGE, BY_COLUMNS)
+    formulations = computed_once(Methods)
     functions = with_derivatives(
         {
             "inverse_dynamics": Function(
@@ -94,12 +100,12 @@ def cart(request, monkeypatch, switch):
 def test_formulations(cart):
     expected = PLAIN.inverse_dynamics(Q, QD, QDD)
     for _ in range(2):  # the method, and then its shortcut
-        for chosen in ({}, {"method": None}, {"method": LAGRANGE}, {"method": BY_COLUMNS}):
+        for chosen in ({}, {"method": None}, {"method": LAGRANGE}, {"method": BY_COLUMNS}, {"formulation": BY_COLUMNS}):
             assert error(cart.inverse_dynamics(Q, QD, QDD, **chosen), expected) < FORMULATIONS
     costs = [operation_count(cart, name).as_written for name in (None, *cart.formulations)]
     assert costs[0] == costs[1] != costs[2]
     found = compare(cart, Q, QD, QDD)
-    assert tuple(found.torques) == cart.formulations
+    assert tuple(found.torques) == cart.formulations.names
     assert found.largest < FORMULATIONS
     slopes = [cart.inverse_dynamics_derivatives(Q, QD, QDD, method=name)[2] for name in cart.formulations]
     assert error(*slopes, core=2) < FORMULATIONS
@@ -151,8 +157,8 @@ def test_arguments_that_do_not_fit(cart, given, named, message):
 
 
 def test_keywords_that_there_are_not(cart):
-    with pytest.raises(tf.UnsupportedFeatureError, match=r"inverse_dynamics of cart takes no formulation=") as caught:
-        cart.inverse_dynamics(Q, QD, QDD, formulation=LAGRANGE)
+    with pytest.raises(tf.UnsupportedFeatureError, match=r"inverse_dynamics of cart takes no solver=") as caught:
+        cart.inverse_dynamics(Q, QD, QDD, solver=LAGRANGE)
     assert caught.value.remedy == "Known: push, method, on_singular"
     with pytest.raises(tf.UnsupportedFeatureError, match=r"energy of cart takes no on_singular=.*Known: none"):
         cart.energy(Q, QD, on_singular="nan")
@@ -205,7 +211,7 @@ def choosing_file(tmp_path, monkeypatch):
 
 def test_a_comparison_on_the_command_line(choosing_file):
     found = parsed("compare", choosing_file, "--states", "20")
-    assert tuple(found["disagreement"]) == ChoosingCart.formulations
+    assert tuple(found["disagreement"]) == Methods.names
     assert found["largest"] < FORMULATIONS
 
 

@@ -68,7 +68,7 @@ def test_another_formulation_says_how_far_it_is_from_the_default() -> None:
     np.testing.assert_allclose(reading.forces, other)
     assert reading.difference is not None
     np.testing.assert_allclose(reading.difference, other - platform.inverse_dynamics(*motion))
-    assert evaluation.read(state._replace(formulation=platform.default_formulation)).difference is None
+    assert evaluation.read(state._replace(formulation=platform.formulations.default)).difference is None
 
 
 def test_a_singular_pose_has_a_reason_instead_of_forces() -> None:

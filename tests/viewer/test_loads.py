@@ -136,7 +136,7 @@ def test_reset_moves_the_controls_back(session: Session) -> None:
     session.reset_loads()
     assert session.state.loads == start.loads
     assert becomes(lambda: (panel.payload.value, panel.gravity.value) == (0.0, 9.81))
-    assert panel.formulation.value == session.robot.default_formulation
+    assert panel.formulation.value == session.robot.formulations.default
 
 
 @pytest.mark.parametrize("name", ["puma560", "motion-rig"])

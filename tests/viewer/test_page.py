@@ -142,7 +142,7 @@ def test_payload_gravity_and_formulation(browser: Any, platform: tf.Viewer) -> N
     thumb.press("Home")
     assert becomes(lambda: session.state.gravity == 0.0)
     wait_for(page, "force-0", 0.0)
-    session.load(payload=0.0, gravity=9.81, formulation=robot.default_formulation)
+    session.load(payload=0.0, gravity=9.81, formulation=robot.formulations.default)
     assert wrong == []
     page.close()
 

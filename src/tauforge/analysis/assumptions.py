@@ -11,8 +11,8 @@ from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 from tauforge.field_docs import with_field_docs
 from tauforge.number_text import number
+from tauforge.robots.formulations import Simplification
 from tauforge.robots.robot import Robot
-from tauforge.robots.simplification import Simplification
 
 
 @with_field_docs
@@ -48,15 +48,15 @@ def assess(
     At least one state is needed. A robot without published simplifications gets an empty list.
     """
     state = (pose, twist, acceleration)
-    loads = {} if external_wrench is None else {str(robot.wrench_argument): external_wrench}
+    loads = {} if external_wrench is None else {"external_wrench": external_wrench}
     actuators = len(robot.actuators)
     exact = robot.inverse_dynamics(*state, **loads).reshape(-1, actuators)
     if not len(exact):
         raise ShapeError("pose", expected="at least one state", got=str(np.shape(pose)))
     peak = np.abs(exact).max(axis=0)
     verdicts = []
-    for simplification in robot.simplifications:
-        chosen = {str(robot.formulation_argument): simplification.model, "corrections": simplification.corrections}
+    for simplification in robot.formulations.simplifications:
+        chosen = {"formulation": simplification.model, "corrections": simplification.corrections}
         error = robot.inverse_dynamics(*state, **loads, **chosen).reshape(-1, actuators) - exact
         largest, rms = np.abs(error).max(axis=0), np.sqrt((error**2).mean(axis=0))
         with np.errstate(divide="ignore", invalid="ignore"):

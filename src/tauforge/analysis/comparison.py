@@ -58,10 +58,10 @@ def compare(robot: Robot, *state: ArrayLike, **loads: Any) -> Comparison:
     state: position, velocity and acceleration, as `inverse_dynamics` of the robot takes them
     loads: what else it takes, such as tip_wrench, payload, base_motion and wrench_frame of an arm
     """
-    names = robot.formulations_taking([name for name, value in loads.items() if value is not None])
-    if not names or robot.formulation_argument is None:
+    names = robot.formulations.taking([name for name, value in loads.items() if value is not None])
+    if len(robot.formulations) == 1:
         raise UnsupportedFeatureError(f"{robot.name} has one formulation: there is nothing to compare", field="robot")
-    torques = {name: robot.inverse_dynamics(*state, **{robot.formulation_argument: name}, **loads) for name in names}
+    torques = {name: robot.inverse_dynamics(*state, formulation=name, **loads) for name in names}
     disagreement = {name: max(relative_error(torques[name], torques[other]) for other in names) for name in names}
     return Comparison(torques, disagreement)
 

@@ -71,7 +71,7 @@ def operation_count(robot: Robot, formulation: str | None = None, **options: Any
         raise UnsupportedFeatureError(
             f"expected a robot such as a SerialArm, got {robot!r}", field="robot", remedy="Use tauforge.load"
         )
-    formula, sizes = robot.counted_formula(formulation, **options)
+    formula, sizes = robot.formulations.counted(formulation, **options)
     graph = trace(lambda *state: flat(formula(*state)), sizes)
     tally: Counter[str] = Counter()
     formula(*([Counted(tally) for _ in range(size)] for size in sizes.values()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -37,6 +37,20 @@ def names_in(module: str, *tables: str) -> Callable[[str], list[str]]:
 complete_formulation = names_in("tauforge", "FORMULATIONS", "STEWART_MODELS")
 
 
+Texts = list[str] | None  # of an option that may be repeated
+File = Path | None
+
+
+def setting(metavar: str, help: str, *names: str, **settings: Any) -> Any:
+    """An option with a value, which its help calls `metavar`."""
+    return typer.Option(*names, metavar=metavar, help=help, **settings)
+
+
+def switch(name: str, help: str) -> Any:
+    """An option without a value."""
+    return typer.Option(name, help=help)
+
+
 Robot = Annotated[
     str,
     typer.Argument(
@@ -52,43 +66,37 @@ Platform = Annotated[
     ),
 ]
 Tip = Annotated[
-    str | None,
-    typer.Option(metavar="LINK", help="The link of a URDF whose frame is the tool's. Default: the last of the chain."),
+    str | None, setting("LINK", "The link of a URDF whose frame is the tool's. Default: the last of the chain.")
 ]
 Lock = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="JOINT=VALUE", help="Hold a joint of a URDF and its mimics at a coordinate, rad or m. May be repeated."
-    ),
+    Texts, setting("JOINT=VALUE", "Hold a joint of a URDF and its mimics at a coordinate, rad or m. May be repeated.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="The result as JSON, and nothing else on stdout.")]
+Json = Annotated[bool, switch("--json", "The result as JSON, and nothing else on stdout.")]
 PayloadOption = Annotated[
     str | None,
-    typer.Option(
+    setting(
+        "MASS[,X,Y,Z]",
+        "A body carried by the tool or on the platform: kg, and m of its mass centre in that frame.",
         "--payload",
-        metavar="MASS[,X,Y,Z]",
-        help="A body carried by the tool or on the platform: kg, and m of its mass centre in that frame.",
     ),
 ]
 Wrench = Annotated[
     str | None,
-    typer.Option(
+    setting(
+        "FX,FY,FZ,MX,MY,MZ",
+        "N and N m on the tool (world axes) or on the platform (base axes), at its origin.",
         "--wrench",
-        metavar="FX,FY,FZ,MX,MY,MZ",
-        help="N and N m on the tool (world axes) or on the platform (base axes), at its origin.",
     ),
 ]
 Smooth = Annotated[
     float | None,
-    typer.Option(
+    setting(
+        "HZ",
+        "Smooth what is differentiated, without delay: -3 dB at this frequency. Good: 4 to 5 times the motion's.",
         "--smooth",
-        metavar="HZ",
-        help="Smooth what is differentiated, without delay: -3 dB at this frequency. Good: 4 to 5 times the motion's.",
     ),
 ]
-Output = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="FILE", help="Where the result goes; - for stdout.")
-]
+Output = Annotated[str | None, setting("FILE", "Where the result goes; - for stdout.", "--output", "-o")]
 Motion = Annotated[
     Path,
     typer.Argument(metavar="MOTION.csv", help=r"time \[s], then q1 \[rad] ..., or x \[m], y, z, theta_x \[rad], ..."),

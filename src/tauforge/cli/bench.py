@@ -7,9 +7,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from tauforge.cli.arguments import Json
+from tauforge.cli.arguments import Json, switch
 from tauforge.cli.output import error, result, working
 from tauforge.cli.shell import Failed
 
@@ -17,7 +15,7 @@ CHECKOUT = Path(__file__).parents[3]
 
 
 def bench(
-    quick: Annotated[bool, typer.Option("--quick", help="A short look, fewer repetitions.")] = False,
+    quick: Annotated[bool, switch("--quick", "A short look, fewer repetitions.")] = False,
     as_json: Json = False,
 ) -> None:
     """Compare the speed with other libraries on this machine; writes benchmarks/results in the checkout."""

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Tip
+from tauforge.cli.arguments import Json, Lock, Tip, switch
 from tauforge.cli.output import headline, item, result
 from tauforge.cli.shell import Failed
 from tauforge.cli.values import bad, load_robot
@@ -26,7 +26,7 @@ def check(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A .toml, .urdf or .xml (MJCF) file.")],
     tip: Tip = None,
     lock: Lock = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Warnings fail the check too.")] = False,
+    strict: Annotated[bool, switch("--strict", "Warnings fail the check too.")] = False,
     as_json: Json = False,
 ) -> None:
     """Is a model file good? Exit code 0 if so, 1 if not, with everything that is wrong in it."""

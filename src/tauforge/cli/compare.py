@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Robot, Smooth, Tip
+from tauforge.cli.arguments import File, Json, Lock, Robot, Smooth, Tip, setting
 from tauforge.cli.motions import read_motion, rows_of
 from tauforge.cli.output import number, result, table
 from tauforge.cli.values import bad, load_robot
@@ -16,9 +15,7 @@ from tauforge.cli.values import bad, load_robot
 
 def compare(
     robot: Robot = "puma560",
-    motion: Annotated[
-        Path | None, typer.Option(metavar="FILE.csv", help="Compare along this motion instead of at random states.")
-    ] = None,
+    motion: Annotated[File, setting("FILE.csv", "Compare along this motion instead of at random states.")] = None,
     states: Annotated[int, typer.Option(min=1, help="How many random states.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random states.")] = 0,
     smooth: Smooth = None,
@@ -37,7 +34,8 @@ def compare(
     else:
         given, where = mine.random_states(states, seed), f"at {states} random states"
     with nullcontext() if motion is None else rows_of(motion, moves.rows, moves.times):
-        (_compare_published if mine.simplifications else _compare_formulations)(mine, given, where, as_json)
+        shown = _compare_published if mine.formulations.simplifications else _compare_formulations
+        shown(mine, given, where, as_json)
 
 
 def _compare_formulations(robot: Any, given: Any, where: str, as_json: bool) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from tauforge.cli.arguments import Json, Lock, Robot, Tip
+from tauforge.cli.arguments import Json, Lock, Robot, Tip, switch
 from tauforge.cli.output import result, table, working
 from tauforge.cli.values import bad, load_robot
 from tauforge.plugins import plugins
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 
 def complexity(
     robot: Robot = "puma560",
-    papers: Annotated[bool, typer.Option("--papers", help="Beside the papers' own counts, too.")] = False,
+    papers: Annotated[bool, switch("--papers", "Beside the papers' own counts, too.")] = False,
     tip: Tip = None,
     lock: Lock = None,
     as_json: Json = False,
@@ -33,8 +31,8 @@ def complexity(
 
     def shown() -> Any:
         counting = "Traced, each common term once; as written, every operation of the source. Negations are free."
-        if mine.general_arm_size is not None:
-            yield from (arm_table(mine.name, mine.general_arm_size, costs), counting, "", size_table())
+        if n := mine.formulations.general_arm:
+            yield from (arm_table(mine.name, n, costs), counting, "", size_table())
         else:
             yield from (robot_table(mine.name, costs), counting)
         if published:
@@ -49,10 +47,10 @@ def pair(numbers: tuple[object, object]) -> str:
 
 
 def counts(robot: AnyRobot) -> dict[str, OperationCount]:
-    """By formulation; of a robot with only one, without a name, under the name of its function."""
+    """By formulation; of a robot with only one under the name of its function."""
     from tauforge.analysis.complexity import operation_count
 
-    if not robot.formulations:
+    if len(robot.formulations) == 1:
         return {"inverse-dynamics": operation_count(robot)}
     return {name: operation_count(robot, name) for name in robot.formulations}
 

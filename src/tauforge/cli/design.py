@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Robot, Tip, names_in
+from tauforge.cli.arguments import File, Json, Lock, Robot, Texts, Tip, names_in, setting, switch
 from tauforge.cli.output import headline, number, result, summary_parts, table, working
 from tauforge.cli.values import bad, load_robot, pairs, quantity
 
@@ -22,46 +22,35 @@ complete_objective = names_in("tauforge.designs.measures", "MEASURES")
 def design(
     robot: Robot,
     parameter: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=LOWEST:HIGHEST",
-            help="A number of the design and its bounds, such as base_radius=300mm:800mm, or a coordinate of home, "
+        Texts,
+        setting(
+            "NAME=LOWEST:HIGHEST",
+            "A number of the design and its bounds, such as base_radius=300mm:800mm, or a coordinate of home, "
             "such as the height z. May be repeated; --list shows all.",
         ),
     ] = None,
     objective: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="What is to be good, or a parameter that is to be small. May be repeated; --list shows all. "
+        Texts,
+        setting(
+            "NAME",
+            "What is to be good, or a parameter that is to be small. May be repeated; --list shows all. "
             "Default: condition and force.",
             autocompletion=complete_objective,
         ),
     ] = None,
-    at: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="A coordinate of home. Default: where pictures show the robot."),
-    ] = None,
+    at: Annotated[Texts, setting("NAME=VALUE", "A coordinate of home. Default: where pictures show the robot.")] = None,
     states: Annotated[int, typer.Option(min=1, help="At how many states about home a design is judged.")] = 20,
-    distance: Annotated[str, typer.Option(metavar="LENGTH", help="How far the states are from home.")] = "50mm",
-    angle: Annotated[str, typer.Option(metavar="ANGLE", help="How far the states are turned from home.")] = "5deg",
-    length: Annotated[
-        str, typer.Option(metavar="LENGTH", help="The characteristic length, which makes moments forces.")
-    ] = "1m",
+    distance: Annotated[str, setting("LENGTH", "How far the states are from home.")] = "50mm",
+    angle: Annotated[str, setting("ANGLE", "How far the states are turned from home.")] = "5deg",
+    length: Annotated[str, setting("LENGTH", "The characteristic length, which makes moments forces.")] = "1m",
     stiffness: Annotated[float, typer.Option(help="The stiffness of every actuator, N/m or N m/rad.")] = 1.0,
     evaluations: Annotated[int, typer.Option(min=1, help="How many designs are judged.")] = 10_000,
     population: Annotated[int, typer.Option(min=4, help="Designs of a generation.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same front.")] = 0,
     limits: Annotated[bool, typer.Option(help="Whether every state must be within the limits of the robot.")] = True,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A picture of the front, .png, .svg or .pdf.")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE.csv", help="The front, a line for every design.")
-    ] = None,
-    listed: Annotated[
-        bool, typer.Option("--list", help="The parameters and objectives of the robot, and no more.")
-    ] = False,
+    picture: Annotated[File, setting("FILE", "A picture of the front, .png, .svg or .pdf.")] = None,
+    output: Annotated[File, setting("FILE.csv", "The front, a line for every design.", "--output", "-o")] = None,
+    listed: Annotated[bool, switch("--list", "The parameters and objectives of the robot, and no more.")] = False,
     tip: Tip = None,
     lock: Lock = None,
     as_json: Json = False,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Robot, Tip
+from tauforge.cli.arguments import Json, Lock, Robot, Texts, Tip, setting
 from tauforge.cli.output import item, result
 from tauforge.cli.values import load_robot
 
@@ -18,22 +18,15 @@ def export_c(
         Path, typer.Argument(metavar="DIRECTORY", help="A folder for the files, made if it does not exist.")
     ],
     function: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Such as inverse_dynamics or computed_torque. May be repeated. Default: all."
-        ),
+        Texts, setting("NAME", "Such as inverse_dynamics or computed_torque. May be repeated. Default: all.")
     ] = None,
     prefix: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Files and functions begin with it. Default: the robot's name.")
+        str | None, setting("NAME", "Files and functions begin with it. Default: the robot's name.")
     ] = None,
-    dtype: Annotated[str, typer.Option(metavar="TYPE", help="float64 for double, float32 for float.")] = "float64",
-    load: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="An argument beside the state, such as payload. May be repeated."),
-    ] = None,
+    dtype: Annotated[str, setting("TYPE", "float64 for double, float32 for float.")] = "float64",
+    load: Annotated[Texts, setting("NAME", "An argument beside the state, such as payload. May be repeated.")] = None,
     varying: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FIELD", help="A field of the robot as an argument, such as mass. May be repeated."),
+        Texts, setting("FIELD", "A field of the robot as an argument, such as mass. May be repeated.")
     ] = None,
     tip: Tip = None,
     lock: Lock = None,

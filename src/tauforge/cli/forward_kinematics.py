@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Output, Robot, Tip
+from tauforge.cli.arguments import Json, Lock, Output, Robot, Tip, setting
 from tauforge.cli.files import check_output, write_table
 from tauforge.cli.motions import rows_of
 from tauforge.cli.output import number, result, table
@@ -26,9 +26,9 @@ def forward_kinematics(
     output: Output = None,
     guess: Annotated[
         str | None,
-        typer.Option(
-            metavar="X,Y,Z,THETA_X,THETA_Y,THETA_Z",
-            help="A pose near the first row, where several fit the same sensors; default level above the base.",
+        setting(
+            "X,Y,Z,THETA_X,THETA_Y,THETA_Z",
+            "A pose near the first row, where several fit the same sensors; default level above the base.",
         ),
     ] = None,
     tip: Tip = None,
@@ -55,20 +55,13 @@ def forward_kinematics(
     rows = poses if times is None else np.column_stack([times, poses])
     if write_table(output, POSE if times is None else (TIME, *POSE), rows):
         return
-    low, high = poses.min(axis=0), poses.max(axis=0)
+    ends = {"first": poses[0], "last": poses[-1], "least": poses.min(axis=0), "most": poses.max(axis=0)}
 
     def shown() -> Any:
-        rows = [
-            (str(column), *map(number, (poses[0, k], poses[-1, k], low[k], high[k]))) for k, column in enumerate(POSE)
-        ]
-        yield table(
-            f"{mine.name}: pose of its {mine.moved_body}, {len(poses)} rows",
-            ("", "first", "last", "least", "most"),
-            rows,
-        )
+        rows = [(str(column), *(number(end[k]) for end in ends.values())) for k, column in enumerate(POSE)]
+        yield table(f"{mine.name}: pose of its {mine.moved_body}, {len(poses)} rows", ("", *ends), rows)
         yield f"written to {output}" if output is not None else "-o POSES.csv writes all of them."
 
     names = [column.name for column in POSE]
-    ends = {"first": poses[0], "last": poses[-1], "least": low, "most": high}
     data = {"robot": mine.name, "rows": len(poses), "columns": names, "units": [column.unit for column in POSE]}
     result(as_json, {**data, **ends, "output": output}, shown)

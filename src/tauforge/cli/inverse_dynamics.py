@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from tauforge.cli.arguments import (
     Json,
     Lock,
@@ -17,6 +15,7 @@ from tauforge.cli.arguments import (
     Tip,
     Wrench,
     complete_formulation,
+    setting,
 )
 from tauforge.cli.files import check_output, write_table
 from tauforge.cli.motions import read_motion, rows_of, warn_of_forces, warn_of_motion
@@ -33,11 +32,11 @@ def inverse_dynamics(
     output: Output = None,
     formulation: Annotated[
         str | None,
-        typer.Option(
+        setting(
+            "NAME",
+            "The formulation, or the model of a platform; default that of a plain call.",
             "--formulation",
             "--model",
-            metavar="NAME",
-            help="The formulation, or the model of a platform; default that of a plain call.",
             autocompletion=complete_formulation,
         ),
     ] = None,
@@ -58,9 +57,9 @@ def inverse_dynamics(
     mine = robot_carrying(load_robot(robot, tip, lock), payload)
     loads = _choice(mine, formulation)
     if wrench is not None:
-        if mine.wrench_argument is None:
+        if not mine.formulations.take_wrench:
             raise bad("--wrench", f"{mine.name} takes no external wrench")
-        loads[mine.wrench_argument] = parse_wrench(wrench)
+        loads["external_wrench"] = parse_wrench(wrench)
     moves = read_motion(motion, mine, smooth)
     with rows_of(motion, moves.rows, moves.times):
         forces = mine.inverse_dynamics(moves.positions, *moves.samples[1:], **loads)
@@ -88,17 +87,16 @@ def inverse_dynamics(
         yield table(f"{mine.name}: actuator forces, {span}", header, rows, texts=3)
         yield f"written to {output}" if output is not None else "-o FORCES.csv writes all of them."
 
-    used = formulation or mine.default_formulation
+    used = (formulation or mine.formulations.default) if len(mine.formulations) > 1 else None
     data = {"robot": mine.name, "formulation": used, "states": len(forces), "duration": moves.duration}
     result(as_json, {**data, "derived": moves.derived, "forces": peak_rows, "output": output}, shown)
 
 
 def _choice(robot: AnyRobot, formulation: str | None) -> dict[str, Any]:
-    """The formulation as an argument of inverse dynamics, by the name that this robot has for it."""
+    """The formulation as an argument of inverse dynamics."""
     if formulation is None:
         return {}
-    own = robot.formulation_argument
-    if own is None:
+    if len(robot.formulations) == 1:
         raise bad("--formulation", f"{robot.name} is {kind_of(robot)}; it has a single formulation")
-    robot.check_options("inverse_dynamics", {own: formulation})  # before files are read
-    return {own: formulation}
+    robot.formulations.check(formulation)  # before files are read
+    return {"formulation": formulation}

@@ -159,14 +159,7 @@ def _block(kind: str, text: str, remedy: str) -> None:
     lines: list[str] = []
     for paragraph in (*printable(f"{kind}: {text}").splitlines(), *printable(remedy).splitlines()):
         first = "  " if lines else ""
-        lines += textwrap.wrap(
-            paragraph,
-            width,
-            initial_indent=first,
-            subsequent_indent="  ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        lines += textwrap.wrap(paragraph, width, initial_indent=first, subsequent_indent="  ", **WHOLE_WORDS)
     whole = "\n".join(lines)
     if _live() and not os.environ.get("NO_COLOR"):
         colour = {"error": "31", "warning": "33", "note": "36"}[kind]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import Any
 
 from tauforge.cli.arguments import CATALOGUE, Json, complete_robot
@@ -14,12 +15,8 @@ CHOICE = "By choice"  # of what no source gives
 
 def what_it_is(text: str) -> str:
     """The comment at the top of a catalogue file."""
-    lines = []
-    for line in text.splitlines():
-        if not line.startswith("#"):
-            break
-        lines.append(line.lstrip("# ").rstrip())
-    return " ".join(lines)
+    comment = takewhile(lambda line: line.startswith("#"), text.splitlines())
+    return " ".join(line.lstrip("# ").rstrip() for line in comment)
 
 
 def _short(sources: list[str]) -> str:

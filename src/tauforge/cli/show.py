@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from tauforge.cli.arguments import Json, Lock, Robot, Tip
+from tauforge.cli.arguments import File, Json, Lock, Robot, Tip, setting, switch
 from tauforge.cli.output import headline, item, result, summary_parts
 from tauforge.cli.values import bad, load_robot
 
@@ -24,10 +21,8 @@ def show(
     robot: Robot,
     tip: Tip = None,
     lock: Lock = None,
-    picture: Annotated[
-        Path | None, typer.Option("--picture", metavar="FILE", help="Also draw it: .png, .svg or .pdf.")
-    ] = None,
-    schematic: Annotated[bool, typer.Option("--schematic", help="Draw its frames and their names, flat.")] = False,
+    picture: Annotated[File, setting("FILE", "Also draw it: .png, .svg or .pdf.", "--picture")] = None,
+    schematic: Annotated[bool, switch("--schematic", "Draw its frames and their names, flat.")] = False,
     as_json: Json = False,
 ) -> None:
     """A robot: structure, masses, inertias, limits, and what is known to be odd about it."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, PayloadOption, Robot, Smooth, Tip, names_in
+from tauforge.cli.arguments import File, Json, Lock, PayloadOption, Robot, Smooth, Tip, names_in, setting, switch
 from tauforge.cli.files import STDOUT, check_output, write_output
 from tauforge.cli.motions import read_motion, warn_of_forces
 from tauforge.cli.output import Records, note, number, records, result, seconds, table, working
@@ -35,52 +35,38 @@ def simulate(
     robot: Robot,
     motion: Annotated[
         str,
-        typer.Option(
-            metavar="FILE.csv | joint-move:FROM:TO:SECONDS[:PROFILE]",
-            help="What to follow: a file, or a move such as joint-move:0,0:90deg,-0.5:2 of an arm's joints, "
+        setting(
+            "FILE.csv | joint-move:FROM:TO:SECONDS[:PROFILE]",
+            "What to follow: a file, or a move such as joint-move:0,0:90deg,-0.5:2 of an arm's joints, "
             "pose-move:... of a platform. It starts there.",
         ),
     ],
     controller: Annotated[
         str, typer.Option(help=" | ".join(CONTROLLERS), autocompletion=complete_controller)
     ] = "computed-torque",
-    kp: Annotated[
-        str | None, typer.Option(metavar="GAIN[,...]", help="One for all or one each; computed torque: 100 1/s^2.")
-    ] = None,
-    kv: Annotated[
-        str | None, typer.Option(metavar="GAIN[,...]", help="One for all or one each; computed torque: 20 1/s.")
-    ] = None,
-    duration: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="Default the motion's; up to a whole period.")
-    ] = None,
-    step: Annotated[float, typer.Option(metavar="SECONDS", help="Between two rows.")] = 1e-3,
+    kp: Annotated[str | None, setting("GAIN[,...]", "One for all or one each; computed torque: 100 1/s^2.")] = None,
+    kv: Annotated[str | None, setting("GAIN[,...]", "One for all or one each; computed torque: 20 1/s.")] = None,
+    duration: Annotated[float | None, setting("SECONDS", "Default the motion's; up to a whole period.")] = None,
+    step: Annotated[float, setting("SECONDS", "Between two rows.")] = 1e-3,
     control_period: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="The controller is asked that often; default at every instant."),
+        float | None, setting("SECONDS", "The controller is asked that often; default at every instant.")
     ] = None,
     method: Annotated[str, typer.Option(help=" | ".join(METHODS), autocompletion=complete_method)] = "rk4",
     payload: PayloadOption = None,
     smooth: Smooth = None,
     coulomb_speed: Annotated[
-        float | None,
-        typer.Option(metavar="SPEED", help="rad/s over which Coulomb friction is smoothed; default 0.01."),
+        float | None, setting("SPEED", "rad/s over which Coulomb friction is smoothed; default 0.01.")
     ] = None,
-    force_limits: Annotated[bool, typer.Option("--force-limits", help="Actuators give no more than they can.")] = False,
+    force_limits: Annotated[bool, switch("--force-limits", "Actuators give no more than they can.")] = False,
     plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.png", help="Position, error and force, a panel for each unit; .svg, .pdf too."),
+        File, setting("FILE.png", "Position, error and force, a panel for each unit; .svg, .pdf too.")
     ] = None,
     animation: Annotated[
-        Path | None,
-        typer.Option(
-            "--animation", metavar="FILE.html", help="The robot as it moves, with its forces; .gif, .mp4 too."
-        ),
+        File, setting("FILE.html", "The robot as it moves, with its forces; .gif, .mp4 too.", "--animation")
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="The run: .csv, which other commands read, or .npz; - for stdout."
-        ),
+        setting("FILE", "The run: .csv, which other commands read, or .npz; - for stdout.", "--output", "-o"),
     ] = None,
     tip: Tip = None,
     lock: Lock = None,

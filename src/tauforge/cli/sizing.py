@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
-from tauforge.cli.arguments import Json, Motion, PayloadOption, Platform, Smooth, Wrench
+from tauforge.cli.arguments import Json, Motion, PayloadOption, Platform, Smooth, Wrench, switch
 from tauforge.cli.motions import read_motion, rows_of
 from tauforge.cli.output import number, result, seconds, table
 from tauforge.cli.shell import Failed
@@ -29,7 +27,7 @@ def sizing(
     wrench: Wrench = None,
     smooth: Smooth = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Exit code 1 where a limit is broken or a singular pose is crossed.")
+        bool, switch("--check", "Exit code 1 where a limit is broken or a singular pose is crossed.")
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Tip, complete_robot, names_in
+from tauforge.cli.arguments import File, Json, Lock, Texts, Tip, complete_robot, names_in, setting, switch
 from tauforge.cli.output import note, number, result, table
 from tauforge.cli.values import bad, load_robot, pairs, quantity
 from tauforge.terminal import one_line
@@ -40,51 +39,40 @@ def sweep(
         ),
     ] = None,
     axis: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="AXIS",
-            help="x=-0.5:0.5:101 (first, last, count), seed=0:1000 (whole numbers below 1000) or mass=0,1,2. "
+        Texts,
+        setting(
+            "AXIS",
+            "x=-0.5:0.5:101 (first, last, count), seed=0:1000 (whole numbers below 1000) or mass=0,1,2. "
             "Numbers may carry units, such as 30deg. May be repeated; the last axis varies fastest.",
         ),
     ] = None,
     at: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE", help="A coordinate that is no axis. Default: where pictures show the robot."
-        ),
+        Texts, setting("NAME=VALUE", "A coordinate that is no axis. Default: where pictures show the robot.")
     ] = None,
-    option: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the study. May be repeated.")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="STORE.zarr", help="A new folder, or one to go on with.")
-    ] = None,
-    picture: Annotated[
-        Path | None, typer.Option("--picture", metavar="FILE", help="Also draw a result: .png, .svg or .pdf.")
-    ] = None,
+    option: Annotated[Texts, setting("NAME=VALUE", "An option of the study. May be repeated.")] = None,
+    output: Annotated[File, setting("STORE.zarr", "A new folder, or one to go on with.", "--output", "-o")] = None,
+    picture: Annotated[File, setting("FILE", "Also draw a result: .png, .svg or .pdf.", "--picture")] = None,
     drawn: Annotated[
-        str | None, typer.Option("--result", metavar="NAME", help="What --picture draws. Default: the first result.")
+        str | None, setting("NAME", "What --picture draws. Default: the first result.", "--result")
     ] = None,
     slices: Annotated[
-        list[str] | None,
-        typer.Option(
+        Texts,
+        setting(
+            "NAME=VALUE",
+            "Where --picture holds an axis, or which actuator it draws. It draws up to three axes.",
             "--slice",
-            metavar="NAME=VALUE",
-            help="Where --picture holds an axis, or which actuator it draws. It draws up to three axes.",
         ),
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads of this process. Default: one a core.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes of this machine, instead of threads.")] = None,
     scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="A Dask cluster that runs, such as tcp://10.0.0.5:8786.")
+        str | None, setting("ADDRESS", "A Dask cluster that runs, such as tcp://10.0.0.5:8786.")
     ] = None,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Read what is stored first, and compute again what is damaged.")
+        bool, switch("--verify", "Read what is stored first, and compute again what is damaged.")
     ] = False,
-    restart: Annotated[
-        bool, typer.Option("--restart", help="Remove the sweep that is there, and begin again.")
-    ] = False,
-    listed: Annotated[bool, typer.Option("--list", help="The studies, and no more.")] = False,
+    restart: Annotated[bool, switch("--restart", "Remove the sweep that is there, and begin again.")] = False,
+    listed: Annotated[bool, switch("--list", "The studies, and no more.")] = False,
     tip: Tip = None,
     lock: Lock = None,
     as_json: Json = False,
@@ -111,16 +99,8 @@ def sweep(
     command = shlex.join(["tauforge", *sys.argv[1:]])
     try:
         with _client(workers, scheduler) as client:
-            done = run(
-                asked,
-                output,
-                client=client,
-                threads=threads,
-                progress=True,
-                restart=restart,
-                verify=verify,
-                command=command,
-            )
+            how: dict[str, Any] = {"client": client, "threads": threads, "restart": restart, "verify": verify}
+            done = run(asked, output, progress=True, command=command, **how)
     except KeyboardInterrupt:
         note(f"the finished blocks are in {one_line(str(output))}; the same command goes on from there")
         raise
@@ -132,18 +112,12 @@ def sweep(
     result(as_json, done._asdict(), lambda: _shown(study, done, picture))
 
 
-@contextmanager
-def _client(workers: int | None, scheduler: str | None) -> Iterator[Client | None]:
+def _client(workers: int | None, scheduler: str | None) -> AbstractContextManager[Client | None]:
     from tauforge.sweeps.cluster import connected, local_workers
 
     if workers is not None:
-        with local_workers(workers) as client:
-            yield client
-    elif scheduler is not None:
-        with connected(scheduler) as client:
-            yield client
-    else:
-        yield None
+        return local_workers(workers)
+    return nullcontext() if scheduler is None else connected(scheduler)
 
 
 def _checked_picture(asked: Study, picture: Path | None, drawn: str | None, slices: list[str] | None) -> dict[str, Any]:

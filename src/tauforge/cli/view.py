@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauforge.cli import interrupts
-from tauforge.cli.arguments import Lock, Robot, Smooth, Tip
+from tauforge.cli.arguments import File, Lock, Robot, Smooth, Tip, setting, switch
 from tauforge.cli.motions import read_motion
 from tauforge.cli.output import note, warn
 from tauforge.cli.values import bad, load_robot
@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 
 def view(
     robot: Robot,
-    motion: Annotated[
-        Path | None, typer.Option(metavar="FILE.csv", help="A motion to play, with the forces that it needs.")
-    ] = None,
-    recording: Annotated[
-        Path | None, typer.Option(metavar="FILE.npz", help="A run to play, as simulate writes it; .csv, too.")
-    ] = None,
+    motion: Annotated[File, setting("FILE.csv", "A motion to play, with the forces that it needs.")] = None,
+    recording: Annotated[File, setting("FILE.npz", "A run to play, as simulate writes it; .csv, too.")] = None,
     port: Annotated[
         int | None,
         typer.Option(min=0, max=65535, help="To listen on; 0 for any free one. Default the first free from 8080 on."),
@@ -38,7 +34,7 @@ def view(
             help="Default 127.0.0.1. Another address lets other machines in; the url then has a secret token."
         ),
     ] = None,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
+    no_open: Annotated[bool, switch("--no-open", "Do not open a browser.")] = False,
     smooth: Smooth = None,
     tip: Tip = None,
     lock: Lock = None,

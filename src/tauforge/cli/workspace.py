@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, PayloadOption, Robot, Tip, names_in
+from tauforge.cli.arguments import File, Json, Lock, PayloadOption, Robot, Texts, Tip, names_in, setting, switch
 from tauforge.cli.output import headline, result, summary_parts, working
 from tauforge.cli.values import bad, load_robot, parse_payload, quantities, quantity
 from tauforge.terminal import one_line
@@ -27,54 +27,38 @@ complete_quantity = names_in("tauforge.workspace.maps", "KNOWN")
 def workspace(
     robot: Robot,
     at: Annotated[
-        str | None,
-        typer.Option(metavar="POSITION", help="Home: m and rad, or with units. Default where pictures show the robot."),
+        str | None, setting("POSITION", "Home: m and rad, or with units. Default where pictures show the robot.")
     ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Which limits hold there, and by how much.")] = False,
-    reach: Annotated[
-        bool, typer.Option("--reach", help="How far along and about each axis, and what ends it.")
-    ] = False,
-    tool: Annotated[
-        bool, typer.Option("--tool", help="Reach of an arm's tool along and about the axes of the world.")
-    ] = False,
-    volume: Annotated[bool, typer.Option("--volume", help="How large the workspace is, and what ends it.")] = False,
-    surface: Annotated[bool, typer.Option("--surface", help="Ends of ways in all directions of space.")] = False,
-    polar: Annotated[
-        str | None, typer.Option(metavar="AXIS,AXIS", help="Reach in the directions of a plane, such as x,z.")
-    ] = None,
+    explain: Annotated[bool, switch("--explain", "Which limits hold there, and by how much.")] = False,
+    reach: Annotated[bool, switch("--reach", "How far along and about each axis, and what ends it.")] = False,
+    tool: Annotated[bool, switch("--tool", "Reach of an arm's tool along and about the axes of the world.")] = False,
+    volume: Annotated[bool, switch("--volume", "How large the workspace is, and what ends it.")] = False,
+    surface: Annotated[bool, switch("--surface", "Ends of ways in all directions of space.")] = False,
+    polar: Annotated[str | None, setting("AXIS,AXIS", "Reach in the directions of a plane, such as x,z.")] = None,
     map_of: Annotated[
         str | None,
-        typer.Option(
+        setting(
+            "QUANTITY",
+            "limit, condition, force, force_share or capacity over the axes.",
             "--map",
-            metavar="QUANTITY",
-            help="limit, condition, force, force_share or capacity over the axes.",
             autocompletion=complete_quantity,
         ),
     ] = None,
     axis: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=FROM:TO:POINTS", help="A coordinate of the map, such as x=-0.5:0.5:101. Up to three."
-        ),
+        Texts, setting("NAME=FROM:TO:POINTS", "A coordinate of the map, such as x=-0.5:0.5:101. Up to three.")
     ] = None,
     orientation: Annotated[
-        str | None, typer.Option(metavar="RX,RY,RZ", help="Angles of the volume instead of home's: rad, or with units.")
+        str | None, setting("RX,RY,RZ", "Angles of the volume instead of home's: rad, or with units.")
     ] = None,
     payload: PayloadOption = None,
-    no_forces: Annotated[
-        bool, typer.Option("--no-forces", help="Do not judge the forces that hold the robot at rest.")
-    ] = False,
-    largest_condition: Annotated[
-        float | None, typer.Option(metavar="NUMBER", help="A limit for the condition number.")
-    ] = None,
+    no_forces: Annotated[bool, switch("--no-forces", "Do not judge the forces that hold the robot at rest.")] = False,
+    largest_condition: Annotated[float | None, setting("NUMBER", "A limit for the condition number.")] = None,
     limit: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KIND", help="Judge position limits of this kind alone, such as stroke. May be repeated."),
+        Texts, setting("KIND", "Judge position limits of this kind alone, such as stroke. May be repeated.")
     ] = None,
     points: Annotated[int | None, typer.Option(help="Cells along each side of the volume.")] = None,
     picture: Annotated[
-        Path | None,
-        typer.Option("--picture", metavar="FILE", help="Draw the map, plane, surface or reach: .png, .svg or .pdf."),
+        File, setting("FILE", "Draw the map, plane, surface or reach: .png, .svg or .pdf.", "--picture")
     ] = None,
     tip: Tip = None,
     lock: Lock = None,

@@ -204,7 +204,8 @@ def check_request(function: str, functions: Mapping[str, Function], options: Map
 
 def named_function(robot: WithFunctions, name: str, loads: Sequence[str], options: Mapping[str, Any]) -> BoundFunction:
     """The evaluation of a function by its name; UnsupportedFeatureError for a load that it does not take."""
-    check_request(name, robot.functions, options, "float64")
+    chosen = robot._check_options(name, options) if name in robot.functions else {}
+    check_request(name, robot.functions, chosen, "float64")
     robot.check_function(name)
     known = [argument.name for argument in robot.functions[name].optional]
     if isinstance(loads, str) or (unknown := [load for load in loads if load not in known]):
@@ -214,9 +215,8 @@ def named_function(robot: WithFunctions, name: str, loads: Sequence[str], option
             field="loads",
             remedy=f"Give a sequence of names among {', '.join(known) or 'none'}",
         )
-    chosen = robot.check_options(name, options)
     taken = tuple(load for load in known if load in loads)
-    robot.check_loads(taken)
+    robot._check_loads(taken, chosen)
     return BoundFunction(robot._evaluator, robot._evaluator.request(name, taken, chosen), "nan")
 
 

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import update_wrapper
-from itertools import permutations
+from itertools import permutations, product
 from types import BuiltinFunctionType, MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -47,8 +47,8 @@ class KernelCall(NamedTuple):
     def arrays(self, state: tuple[Any, ...], given: Mapping[str, Any]) -> list[Any] | None:
         """State and loads; None for a load of another kind, such as a number instead of a payload."""
         found = [*state]
-        for name, _, _, kind in self.loads:
-            load = given[name]
+        for name, _, _, kind, also in self.loads:
+            load = given[name] if name in given else given[also]
             if kind is not None and type(load) is not kind:
                 return None
             found.append(load if kind is None else load.numbers())
@@ -154,7 +154,8 @@ def install(robot: Any, method: str, loads: tuple[Argument, ...], kernel: CpuKer
     shortcut = _behind(own[key]) if key in own else Shortcut(robot, method)
     builtin = kernel.builtin(shortcut, Declined if loads else shortcut.with_memory)
     call = KernelCall(kernel, guarded, loads, builtin if loads else None)
-    shortcut.calls |= dict.fromkeys(permutations(load.name for load in loads), call)
+    for names in product(*((load.name, load.also) if load.also else (load.name,) for load in loads)):
+        shortcut.calls |= dict.fromkeys(permutations(names), call)
     if not loads:
         own[method] = own[key] = builtin or shortcut
     elif key not in own:

@@ -26,12 +26,14 @@ class Argument(NamedTuple):
     core:    the shape of one state's share; the formula takes it as a flat list of scalars
     meaning: what the numbers are, for the message about a wrong shape; {name} stands for the robot's name
     kind:    a class with `numbers()`, such as Payload, that users give instead of an array
+    also:    another keyword of it, which every kind of robot takes
     """
 
     name: str
     core: Shape
     meaning: str
     kind: type | None = None
+    also: str = ""
 
     @property
     def numbers(self) -> int:

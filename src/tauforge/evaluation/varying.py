@@ -27,7 +27,7 @@ def check_names(robot: WithFunctions, varying: Sequence[str]) -> tuple[str, ...]
     fields = known_fields(robot, varying)
     if len(set(fields)) < len(fields):
         raise UnsupportedFeatureError("a field is named twice", field="varying")
-    robot.check_varying(fields)
+    robot._check_varying(fields)
     return fields
 
 
@@ -38,7 +38,7 @@ def known_fields(robot: WithFunctions, names: Sequence[str]) -> tuple[str, ...]:
     fields, known = tuple(names), robot.varying_fields
     for field in fields:
         if field not in known:
-            robot.check_varying((field,))  # it may know why
+            robot._check_varying((field,))  # it may know why
             listed = f"{did_you_mean(field, known)}Use one of {', '.join(known)}"
             remedy = listed if known else f"No field of {robot.name} can vary"
             raise UnsupportedFeatureError(f"{field!r} cannot vary", field="varying", remedy=remedy)

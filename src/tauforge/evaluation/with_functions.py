@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
@@ -13,7 +14,7 @@ from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.evaluation import varying as families
-from tauforge.evaluation.arguments import checked, sorted_call
+from tauforge.evaluation.arguments import ON_SINGULAR, checked, sorted_call
 from tauforge.evaluation.array_libraries import library_of
 from tauforge.evaluation.differentiable import check_request, named_function
 from tauforge.evaluation.evaluator import Evaluator, kernels_allowed
@@ -46,6 +47,20 @@ def quick(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P],
     return found
 
 
+def by_table(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
+    """A method that the entry of its name in the robot's table answers. Its own body is its documentation."""
+    name = method.__name__
+    places = [key for key, x in inspect.signature(method).parameters.items() if x.kind is x.POSITIONAL_OR_KEYWORD][1:]
+
+    @wraps(method)
+    def answered(self: Any, /, *given: P.args, **named: P.kwargs) -> T:
+        method(self, *given, **named)  # Python words what is wrong with the arguments
+        found: T = self._answer_named(name, {**dict(zip(places, given, strict=False)), **named})
+        return found
+
+    return quick(answered)
+
+
 @ours
 class WithFunctions(ABC):
     """Something with functions over a model. `robots/robot.py` says what each of the first is."""
@@ -75,13 +90,13 @@ class WithFunctions(ABC):
     def check_function(self, function: str) -> None: ...
 
     @abstractmethod
-    def check_loads(self, loads: Collection[str]) -> None: ...
+    def _check_loads(self, loads: Collection[str], options: Mapping[str, Any]) -> None: ...
 
     @abstractmethod
-    def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]: ...
+    def _check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]: ...
 
     @abstractmethod
-    def check_varying(self, fields: tuple[str, ...]) -> None: ...
+    def _check_varying(self, fields: tuple[str, ...]) -> None: ...
 
     @computed_once
     def _evaluator(self) -> Evaluator:
@@ -115,13 +130,22 @@ class WithFunctions(ABC):
                 install(self, function, tuple(map(entry.argument, loads)), kernel, guarded=entry.guard is not None)
         return results
 
-    def _answer_call(self, function: str, given: Sequence[Any], named: Mapping[str, Any]) -> tuple[Array, ...]:
+    def _answer_named(self, function: str, given: Mapping[str, Any]) -> Any:
+        """The result, or all results, of a call: arguments, loads, options and on_singular= by name."""
+        entry, options = self.functions[function], self._check_options(function, given)
+        names = [argument.name for argument in (*entry.arguments, *entry.optional)]
+        arguments = {name: options.pop(name) for name in names if name in options}
+        on_singular = options.pop(ON_SINGULAR, "raise")
+        self._check_loads([name for name, value in arguments.items() if value is not None], options)
+        results = self._answer(function, arguments, on_singular, **options)
+        return results[0] if len(results) == 1 else results
+
+    def _answer_call(self, function: str, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """The default of a method: the table's entry says what it takes by position and by keyword."""
         if function not in self.functions:
             raise UnsupportedFeatureError(f"{self.name} has no {function}", field=function)
-        call = sorted_call(self.name, function, self.functions[function], given, named)
-        options = self.check_options(function, call.options)
-        return self._answer(function, call.arguments, call.on_singular, **options)
+        call = sorted_call(self.name, function, self.functions[function], given, self._check_options(function, named))
+        return self._answer_named(function, {**call.arguments, **call.options, ON_SINGULAR: call.on_singular})
 
     def kernel(
         self,
@@ -140,10 +164,10 @@ class WithFunctions(ABC):
         Identity: equals the method on arrays of this dtype, of `replace`d robots if fields vary; it does not judge
         singular rows. On the CPU `.ufunc` is NumPy's object itself. UnsupportedFeatureError where there is no kernel.
         """
-        name = check_request(function, self.functions, options, dtype)
+        chosen = self._check_options(function, options) if function in self.functions else {}
+        name = check_request(function, self.functions, chosen, dtype)
         fields = families.check_names(self, varying)
         self.check_function(function)
-        chosen = self.check_options(function, options)
         if target == "cpu" and not kernels_allowed():
             raise no_kernel(function)
         try:
@@ -161,7 +185,6 @@ class WithFunctions(ABC):
         loads: optional arguments of the table's entry that become arguments after the state, such as "payload"
         """
         request = named_function(self, function, loads, options).request
-        self.check_loads(request.optional)
         fields, evaluator = families.check_names(self, varying), self._evaluator
         return evaluator.specification(evaluator.request(function, request.optional, dict(request.options), fields))
 

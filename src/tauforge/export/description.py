@@ -13,6 +13,7 @@ from tauforge.evaluation.functions import Argument, Function
 from tauforge.kernels.c99.function import Described
 from tauforge.kernels.specification import Specification
 from tauforge.robots.base_motion import BASE_MOTION
+from tauforge.robots.formulations import WRENCH
 from tauforge.robots.payload import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 
@@ -129,7 +130,7 @@ def _load(robot: Robot, argument: Argument) -> str:
         )
     if argument == BASE_MOTION:
         return f"of the base, {argument.meaning}, {axes} axes; zeros: at rest"
-    if argument.name == robot.wrench_argument:
+    if WRENCH in (argument.name, argument.also):
         return f"{argument.meaning}, that the environment exerts, {axes} axes"
     return _meaning(robot, argument)
 

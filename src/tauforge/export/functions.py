@@ -56,7 +56,7 @@ def chosen(robot: Robot, functions: Sequence[str] | None, extra: Extra) -> tuple
 
     functions: names, or None for all
     """
-    robot.check_loads(extra.loads)
+    robot._check_loads(extra.loads, {})
     found, left_out = _everything(robot, extra) if functions is None else (_named(robot, functions, extra), [])
     check_all_used(extra, [wanted.extra for wanted in found.values()])
     return found, left_out

@@ -3,42 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.errors import UnsupportedFeatureError
-from tauforge.evaluation.functions import choices, flat, results_of
-from tauforge.robots.parts import CountedFormula
 from tauforge.robots.summary import Summary, SummaryTable
-from tauforge.tracing.graph import trace
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
-
-
-def counted_formula(robot: Robot, formulation: str | None, options: dict[str, Any]) -> CountedFormula:
-    robot.check_function("inverse_dynamics")
-    function, argument = robot.functions["inverse_dynamics"], robot.formulation_argument
-    if formulation is not None:
-        if argument is None:
-            raise UnsupportedFeatureError(f"{robot.name} has a single, unnamed formulation", field="formulation")
-        options = {**options, argument: formulation}
-    chosen = {**function.options, **robot.check_options("inverse_dynamics", options)}
-    sizes = {argument.name: argument.numbers for argument in function.arguments}
-
-    def formula_with(way: dict[str, Any], *state: Sequence[Scalar]) -> Any:
-        return results_of(function.formula(robot.model, **dict(zip(sizes, state, strict=True)), **way))
-
-    def operations(formula: Callable[..., Any]) -> int:
-        return sum(1 for node in trace(lambda *state: flat(formula(*state)), sizes).nodes if node.args)
-
-    ways = [partial(formula_with, way) for way in choices(chosen)]  # the kernels take the best of them, too
-    return CountedFormula(min(ways, key=operations) if len(ways) > 1 else ways[0], sizes)
 
 
 def random_states(robot: Robot, count: int, seed: int) -> tuple[Array, Array, Array]:

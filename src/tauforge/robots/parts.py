@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -165,14 +165,3 @@ class Dampers(NamedTuple):
     def slopes(self) -> Array:
         """The largest slopes of the friction about rest."""
         return np.asarray(self.coulomb / self.speed + self.viscous)
-
-
-class CountedFormula(NamedTuple):
-    """The formula of inverse dynamics whose operations are counted.
-
-    formula: formula(*lists of scalars), nested sequences of scalars
-    sizes:   how many numbers each of its arguments has, by name
-    """
-
-    formula: Callable[..., Any]
-    sizes: dict[str, int]

@@ -22,16 +22,14 @@ from tauforge.kernels.specification import Shape
 from tauforge.robots import defaults
 from tauforge.robots.capabilities import Bounds, Designs, Dissipation, Sensors
 from tauforge.robots.drawing import Drawing, Reaction
+from tauforge.robots.formulations import Formulations
 from tauforge.robots.parts import (
     Actuator,
     Coordinate,
-    CountedFormula,
 )
 from tauforge.robots.payload import Payload
 from tauforge.robots.positions import Positions
 from tauforge.robots.provenance import KnownException, Source
-from tauforge.robots.simplification import Simplification
-from tauforge.robots.state_formulas import PlainFormulas, StateFormulas
 from tauforge.robots.state_space import PlainState, StateSpace
 from tauforge.robots.summary import Summary
 from tauforge.robots.summary_text import html
@@ -59,16 +57,13 @@ class Robot(WithFunctions):
        of position and velocity. Every entry can be had by `kernel`; an entry beyond these, such as "mass_matrix", has a
        method of its name, too.
     3. **Model**: `varied_model(values)`, what the formulas take first, with the given fields (flat lists of scalars)
-       instead of the robot's own; `varying_fields`, their names and core shapes; `own_values` of them; `check_varying`.
+       instead of the robot's own; `varying_fields`, their names and core shapes; `own_values` of them.
        `identity` is a text that determines the model, or None: then every kernel is identified by its graph.
     4. **Drawing**: `drawing(position)`, the points, segments, frames and solids that pictures show. `reactions` are
        what its joints carry, with places to draw them; none by default.
-    5. **Dynamics**: `inverse_dynamics`, `forward_dynamics`, their derivatives and `energy`. External wrenches have the
-       keyword `wrench_argument`; payload= and base_motion= where physics allows. `formulations` are the names by which
-       inverse dynamics can be computed, chosen by the keyword `formulation_argument`, an option of the table's entry;
-       `default_formulation` is the one of a plain call, `formulations_taking(loads)` those that take these loads.
-       Guarded functions take on_singular="nan", which makes singular rows NaN. `simplifications` are published models
-       with one thing wrong. `counted_formula` is what operation counts are about.
+    5. **Dynamics**: `inverse_dynamics`, `forward_dynamics`, their derivatives and `energy`. payload=, base_motion= and
+       external_wrench= where physics allows. `formulations` are the names by which inverse dynamics can be computed,
+       chosen by formulation=. Guarded functions take on_singular="nan", which makes singular rows NaN.
     6. **Positions**: `positions`, what positions are beside coordinates, and velocities beside their rates. A position
        (..., N) may have more numbers than velocities and accelerations (..., n): all joints of a mechanism with loops.
        `may_not_close` says that loops must be closed for that: some coordinates have no position, others have several,
@@ -81,12 +76,10 @@ class Robot(WithFunctions):
        it moves with the velocity.
        A robot with other than n actuators gives its own sensors, or takes no law that needs them.
     8. **Limits**: `bounds`, the limits of positions and motions, how far each is, and the same over any scalar.
-    9. **State**: `state_space`, the robot's state as one vector for the integrators, `state_rates` its time derivative
-       under actuator forces; `state_formulas` are both over any scalars, for steps that are compiled, and None where
-       there are none. `coordinates_used` names the coordinates by which it is computed, where they may change on
-       the way. `singularity(position)` changes its sign where the actuators lose control of the robot; it is None if
-       that cannot happen. `condition(position)` says how near that is, `velocity_matrix` the matrix over any scalar,
-       `matrix_maps_forces` which way it maps; `loop_condition` how near the loops are to another assembly.
+    9. **State**: `state_space`, the robot's state as one vector for the integrators. `singularity(position)` changes
+       its sign where the actuators lose control of the robot; it is None if that cannot happen. `condition(position)`
+       says how near that is, `velocity_matrix` the matrix over any scalar, `matrix_maps_forces` which way it maps;
+       `loop_condition` how near the loops are to another assembly.
        `dissipation` is what in the robot itself takes energy, None where nothing does.
     10. **Changes**: `carrying(payload)`, `replace(**changes)`, `without_friction()`. `designs` is what a
         designer may choose, None where that is nothing.
@@ -104,8 +97,6 @@ class Robot(WithFunctions):
     sources: tuple[Source, ...] = ()
     kind: ClassVar[str] = "robot"
     moved_body: ClassVar[str | None] = None
-    wrench_argument: ClassVar[str | None] = None
-    formulation_argument: ClassVar[str | None] = None
     positions_are_poses: ClassVar[bool] = False
     matrix_maps_forces: ClassVar[bool] = False
 
@@ -114,6 +105,12 @@ class Robot(WithFunctions):
     positions: computed_once[Positions] = computed_once(Positions)
     bounds: computed_once[Bounds] = computed_once(Bounds)
     sensors: computed_once[Sensors] = computed_once(Sensors)
+    state_space: computed_once[StateSpace] = computed_once(PlainState)
+
+    @property
+    def formulations(self) -> Formulations:
+        """The names by which inverse dynamics can be computed. Made anew, for calls must not keep the robot alive."""
+        return Formulations(self)
 
     @property
     def dissipation(self) -> Dissipation | None:
@@ -167,7 +164,7 @@ class Robot(WithFunctions):
         """Fields that may be arguments of a kernel, with the shape of one robot's share."""
         return {}
 
-    def check_varying(self, fields: tuple[str, ...]) -> None:
+    def _check_varying(self, fields: tuple[str, ...]) -> None:
         """UnsupportedFeatureError where these fields cannot vary together."""
 
     def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
@@ -199,22 +196,12 @@ class Robot(WithFunctions):
     def check_function(self, function: str) -> None:
         """ModelError where the robot lacks what a function needs, such as masses."""
 
-    def check_loads(self, loads: Collection[str]) -> None:
-        """UnsupportedFeatureError where the robot cannot have these loads, such as "base_motion"."""
+    def _check_loads(self, loads: Collection[str], options: Mapping[str, Any]) -> None:
+        """UnsupportedFeatureError where these loads, such as "base_motion", cannot be had with these options."""
 
-    def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    def _check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
         """The options of a function as its formula takes them; UnsupportedFeatureError for values it does not know."""
-        chosen, argument = dict(options), self.formulation_argument
-        if argument in chosen and self.formulations:
-            name = chosen[argument]
-            if name is None:  # as in a plain call
-                del chosen[argument]
-            elif name not in self.formulations:
-                known = ", ".join(self.formulations)
-                raise UnsupportedFeatureError(
-                    f"unknown {argument} {name!r}", field=argument, remedy=f"Use one of {known}"
-                )
-        return chosen
+        return self.formulations.in_own_words(function, options)
 
     # ----------------------------------------------------------------------------------------------------- dynamics
 
@@ -224,7 +211,8 @@ class Robot(WithFunctions):
 
         Loads and options of the table's entry by keyword; on_singular="nan" where the entry has a guard.
         """
-        return self._answer_call("inverse_dynamics", state, loads)[0]
+        found: Array = self._answer_call("inverse_dynamics", state, loads)
+        return found
 
     @quick
     def forward_dynamics(self, *state: Any, **loads: Any) -> Array:
@@ -232,71 +220,32 @@ class Robot(WithFunctions):
 
         Keywords as in `inverse_dynamics`.
         """
-        return self._answer_call("forward_dynamics", state, loads)[0]
+        found: Array = self._answer_call("forward_dynamics", state, loads)
+        return found
 
     @quick
     def energy(self, *state: Any, **loads: Any) -> tuple[Array, Array]:
         """Kinetic and potential energy, J, each (...), from position and velocity."""
-        kinetic, potential = self._answer_call("energy", state, loads)
-        return kinetic, potential
+        found: tuple[Array, Array] = self._answer_call("energy", state, loads)
+        return found
 
     @quick
     def inverse_dynamics_derivatives(self, *state: Any, **loads: Any) -> tuple[Array, Array, Array]:
         """Derivatives of inverse_dynamics by position, velocity and acceleration, each (..., m, n)."""
-        three = self._answer_call("inverse_dynamics_derivatives", state, loads)
-        return three[0], three[1], three[2]
+        found: tuple[Array, Array, Array] = self._answer_call("inverse_dynamics_derivatives", state, loads)
+        return found
 
     @quick
     def forward_dynamics_derivatives(self, *state: Any, **loads: Any) -> tuple[Array, Array, Array]:
         """Derivatives of forward_dynamics by position, velocity (..., n, n) and force (..., n, m)."""
-        three = self._answer_call("forward_dynamics_derivatives", state, loads)
-        return three[0], three[1], three[2]
-
-    def accelerations(self, position: Array, velocity: Array, force: Array, wrench: Array | None = None) -> Array:
-        """forward_dynamics with an external wrench (..., 6), None for none."""
-        if wrench is None:
-            return self.forward_dynamics(position, velocity, force)
-        if self.wrench_argument is None:
-            raise UnsupportedFeatureError(f"{self.name} takes no external wrench", field="wrench")
-        return self.forward_dynamics(position, velocity, force, **{self.wrench_argument: wrench})
+        found: tuple[Array, Array, Array] = self._answer_call("forward_dynamics_derivatives", state, loads)
+        return found
 
     def forces_without_raising(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> Array:
         """inverse_dynamics; in a batch a row without an answer is NaN and does not stop the others."""
         guarded = self.functions["inverse_dynamics"].guard is not None
         rows = {ON_SINGULAR: "nan"} if guarded and np.ndim(position) > 1 else {}
         return self.inverse_dynamics(position, velocity, acceleration, **rows, **loads)
-
-    @property
-    def formulations(self) -> tuple[str, ...]:
-        """The names by which inverse dynamics can be computed, in the order of tables."""
-        return ()
-
-    @property
-    def default_formulation(self) -> str | None:
-        """The formulation of a plain call; None where there is only one, without a name."""
-        return self.formulations[0] if self.formulations else None
-
-    def formulations_taking(self, loads: Collection[str]) -> tuple[str, ...]:
-        """Those of the formulations that take all of these loads, such as "base_motion"."""
-        return self.formulations
-
-    @property
-    def simplifications(self) -> tuple[Simplification, ...]:
-        """Published models of the robot that have one thing wrong and everything else right."""
-        return ()
-
-    def counted_formula(self, formulation: str | None = None, **options: Any) -> CountedFormula:
-        """The formula of inverse dynamics, with the robot's own parameters, for operation counts.
-
-        formulation: one of `formulations`; default that of a plain call
-        options:     further options of inverse dynamics
-        """
-        return defaults.counted_formula(self, formulation, options)
-
-    @property
-    def general_arm_size(self) -> int | None:
-        """n where the formulations are those of the general serial arm with n joints, whose costs papers give."""
-        return None
 
     # ---------------------------------------------------------------------------------------------------- positions
 
@@ -359,38 +308,6 @@ class Robot(WithFunctions):
         return np.array([actuator.max_force for actuator in self.actuators])
 
     # -------------------------------------------------------------------------------------------------------- state
-
-    @property
-    def state_space(self) -> StateSpace:
-        return PlainState(self.n)
-
-    @property
-    def state_formulas(self) -> StateFormulas | None:
-        """`state_space` and `state_rates` over any scalars, for compiled steps; None where steps are not compiled."""
-        return PlainFormulas(self) if type(self.state_space) is PlainState else None
-
-    def state_rates(
-        self, y: Array, force: Array, wrench: Array | None = None, fields: Mapping[str, Array] | None = None
-    ) -> Array:
-        """y' of states (..., m) of `state_space` under actuator forces and an external wrench.
-
-        fields: varying fields (..., *core) instead of the robot's own
-        """
-        space = self.state_space
-        if fields:
-            raise UnsupportedFeatureError(f"the fields of {self.name} cannot vary here", field="varying")
-        return space.rates(y, self.accelerations(space.position(y), space.velocity(y), force, wrench))
-
-    def start_refusals(self, position: Array, velocity: Array, fields: Mapping[str, Array]) -> dict[int, str]:
-        """Why no motion starts at rows of positions (k, N) and velocities (k, n), by their numbers.
-
-        fields: varying, (k, ...) each, instead of the robot's own
-        """
-        return {}
-
-    def coordinates_used(self, position: Array) -> list[tuple[str, ...]] | None:
-        """Names of the coordinates that `state_rates` computes by at positions (k, N); None if they never change."""
-        return None
 
     def singularity(self, position: Array) -> Array | None:
         """(k,) a number that changes its sign where the actuators lose control of the robot; None if they never do."""

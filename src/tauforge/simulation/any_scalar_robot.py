@@ -15,7 +15,7 @@ from tauforge.evaluation.unmodified import is_unmodified, method_is_ours
 from tauforge.kernels.backends import NoKernelError
 from tauforge.robots.capabilities import Capability
 from tauforge.robots.robot import Robot
-from tauforge.robots.state_formulas import formula_results
+from tauforge.robots.state_space import formula_results
 
 
 def _method(of: Any, name: str, stand_in: Any, robot: Robot) -> Any:

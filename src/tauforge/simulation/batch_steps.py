@@ -17,7 +17,8 @@ from tauforge.evaluation.unmodified import own_methods
 from tauforge.evaluation.varying import in_rows
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.robot import Robot
-from tauforge.simulation.compiled_steps import ACCELERATING, CompiledSteps, StagedSteps, State, kernel_stands_for
+from tauforge.robots.state_space import StateSpace
+from tauforge.simulation.compiled_steps import CompiledSteps, StagedSteps, State, kernel_stands_for
 from tauforge.simulation.integrators import LOST, RAN_AWAY, rk4
 
 Fields = Mapping[str, Array]
@@ -83,7 +84,7 @@ class BatchSteps:
             return NO_FORCES
         fields = {name: value[row] for name, value in self.fields.items()}
         try:
-            self._stepped(lambda y, force: self.plant.state_rates(y, force, fields=fields), y, force)
+            self._stepped(lambda y, force: self.space.rates_under(y, force, fields=fields), y, force)
         except LOST as error:
             return error.reason
         except UnsupportedFeatureError:  # a plant whose fields vary in kernels alone
@@ -93,15 +94,16 @@ class BatchSteps:
 
 def rates_of(plant: Robot, fields: Fields, rows: int) -> RatesUnder:
     """Time derivatives of all rows' states under forces."""
-    if type(plant).state_rates is not Robot.state_rates:  # its own way, which takes batches
-        return lambda y, force: plant.state_rates(y, force, fields=fields)
-    space, acceleration = plant.state_space, accelerations(plant, fields, rows)
+    space = plant.state_space
+    if type(space).rates_under is not StateSpace.rates_under:  # its own way, which takes batches
+        return lambda y, force: space.rates_under(y, force, fields=fields)
+    acceleration = accelerations(plant, fields, rows)
     return lambda y, force: space.rates(y, acceleration(space.position(y), space.velocity(y), force))
 
 
 def accelerations(plant: Robot, fields: Fields, rows: int) -> Acceleration:
     """Forward dynamics of all rows. A row without an answer is NaN and does not stop the others."""
-    if not kernel_stands_for(plant, *ACCELERATING):
+    if not kernel_stands_for(plant, "forward_dynamics"):
         return _row_by_row(plant, fields, rows)
     try:
         kernel = plant.kernel("forward_dynamics", varying=tuple(fields))
@@ -117,7 +119,7 @@ def _all_at_once(plant: Robot, rows: int) -> Acceleration:
 
     def acceleration(q: Array, qd: Array, force: Array) -> Array:
         try:
-            return plant.accelerations(q, qd, force)
+            return plant.forward_dynamics(q, qd, force)
         except LOST:
             return one_by_one(q, qd, force)
 
@@ -142,7 +144,7 @@ def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
         for k, robot in enumerate(plants):
             if all(np.isfinite(x[k]).all() for x in (q, qd, force)):
                 with suppress(*LOST):
-                    result[k] = robot.accelerations(q[k], qd[k], force[k])
+                    result[k] = robot.forward_dynamics(q[k], qd[k], force[k])
         return result
 
     return acceleration

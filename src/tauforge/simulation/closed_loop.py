@@ -118,7 +118,7 @@ class ClosedLoop:
 
         def rates(t: float, y: Array) -> Array:
             force = (self.force(t, y) if held is None else held).given
-            return self.robot.state_rates(y, force, self.wrench(t))
+            return self.space.rates_under(y, force, self.wrench(t))
 
         return rates
 
@@ -168,7 +168,7 @@ class RecordingBuilder:
         found = {
             "position": position[kept],
             "velocity": velocity[kept],
-            "acceleration": space.velocity(self.robot.state_rates(rows[kept], force[kept], wrench)),
+            "acceleration": space.velocity(space.rates_under(rows[kept], force[kept], wrench)),
             "force": force[kept],
         }
         place = slice(self._kept, self._kept + len(kept))

@@ -25,7 +25,6 @@ Fields = Mapping[str, Any]  # arrays by name
 State = tuple[Array, ...]  # the parts of all rows' states, (N, ...) each
 EVALUATING = ("_answer_call", "_answer", "kernel")  # the way from a method of dynamics to its formula
 WHOLE = 10_000  # operations of a step that may leave rows to the plant, in one kernel: about a second to compile
-ACCELERATING = ("state_rates", "accelerations", "forward_dynamics")  # the methods by which `simulate` asks a plant
 
 
 def kernel_stands_for(robot: Robot, *methods: str) -> bool:
@@ -36,7 +35,10 @@ def kernel_stands_for(robot: Robot, *methods: str) -> bool:
 
 def can_compile(controller: Controller | None, plant: Robot) -> bool:
     """Whether class and arrays tell all about the law, and formulas all about its model and the plant."""
-    if plant.state_formulas is None or not kernel_stands_for(plant, *ACCELERATING):
+    space = plant.state_space
+    if space.formulas is None or not method_is_ours(type(space), "rates_under"):
+        return False
+    if not kernel_stands_for(plant, "forward_dynamics"):
         return False
     if controller is None:
         return True
@@ -46,7 +48,7 @@ def can_compile(controller: Controller | None, plant: Robot) -> bool:
     if not all(type(gain) is np.ndarray and gain.dtype == np.float64 for gain in gains.values()):
         return False
     model = controller.robot
-    return model.state_formulas is not None and kernel_stands_for(model, "inverse_dynamics")
+    return model.state_space.formulas is not None and kernel_stands_for(model, "inverse_dynamics")
 
 
 class KernelSteps:

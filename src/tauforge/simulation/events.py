@@ -84,7 +84,7 @@ class Watch:
                 share = start / (start - end)  # of the way between the rows, as if the margin were straight
                 self.add(Event(float(t[k] + share * (t[k + 1] - t[k])), "limit", quantity.name))
             self._last[quantity.name] = (float(times[-1]), sides[:, -1])
-        for time, used in zip(times, self.robot.coordinates_used(position) or (), strict=False):
+        for time, used in zip(times, self.robot.state_space.coordinates_used(position) or (), strict=False):
             if used != self._used and self._used is not None:
                 self.add(Event(float(time), CHANGE, ", ".join(used)))
             self._used = used

@@ -180,7 +180,7 @@ def rollout(
 def _without_start(task: RolloutTask, steps: Steps) -> None:
     """Rows at whose start the plant has no accelerations are NaN."""
     fields = in_rows(task.plant, task.plant_fields, task.rows)
-    refused = task.plant.start_refusals(task.position, task.velocity, fields)
+    refused = task.plant.state_space.start_refusals(task.position, task.velocity, fields)
     steps.reasons.update(refused)
     task.position[list(refused)] = np.nan
 

@@ -21,7 +21,7 @@ from tauforge.kernels.specification import Shape, Specification, inputs_of
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.payload import PAYLOAD
 from tauforge.robots.robot import Robot
-from tauforge.robots.state_formulas import ALONE, Judged, StateFormulas, formula_results
+from tauforge.robots.state_space import ALONE, Judged, StateFormulas, formula_results
 from tauforge.simulation.any_scalar_robot import AnyScalarRobot
 from tauforge.simulation.integrators import WEIGHTS, rk4
 from tauforge.tracing.differentiation import pulled_back
@@ -63,7 +63,7 @@ class StepFormulas:
     ) -> None:
         self._plant, self.given, self.h = copy.copy(plant), given, h  # kernels must not keep a robot alive
         self._most = ALONE if alone else 1.0
-        space = plant.state_formulas
+        space = plant.state_space.formulas
         assert space is not None  # `can_compile`
         # asked now, for a copy has forgotten all that was computed
         self.state: Shapes = {name: (numbers,) for name, numbers in space.parts.items()}
@@ -291,7 +291,7 @@ class StepFormulas:
 
     @property
     def _space(self) -> StateFormulas:
-        found = self._plant.state_formulas
+        found = self._plant.state_space.formulas
         assert found is not None  # `can_compile`
         return found
 

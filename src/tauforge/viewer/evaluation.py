@@ -17,6 +17,7 @@ from tauforge.evaluation.arguments import ON_SINGULAR
 from tauforge.number_text import number
 from tauforge.pictures.animation_frames import AnimationFrames, Forces
 from tauforge.robots.drawing import Reaction
+from tauforge.robots.formulations import FORMULATION
 from tauforge.robots.parts import LimitedQuantity
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
@@ -111,7 +112,7 @@ class Evaluation:
     @property
     def formulations(self) -> tuple[str, ...]:
         """Those of the robot that take a payload."""
-        return self.robot.formulations_taking(["payload"] if self.takes_payload else [])
+        return self.robot.formulations.taking(["payload"] if self.takes_payload else [])
 
     def start(self) -> State:
         """The robot at rest, as pictures show it."""
@@ -230,7 +231,7 @@ class Evaluation:
 
     def _is_other(self, formulation: str | None) -> bool:
         """Whether it is another formulation than the robot's own choice."""
-        return formulation is not None and formulation != self.robot.default_formulation
+        return formulation is not None and formulation != self.robot.formulations.default
 
     def _scale(self, state: State) -> float:
         """By how much gravity is larger than that of the heavy robot."""
@@ -246,8 +247,8 @@ class Evaluation:
         options = self._loads(state)
         if self._guarded:
             options[ON_SINGULAR] = "nan"
-        if formulation is not None and self.robot.formulation_argument is not None:
-            options[self.robot.formulation_argument] = formulation
+        if formulation is not None:
+            options[FORMULATION] = formulation
         return self._by_gravity(state, options)
 
     def _by_gravity(self, state: State, options: dict[str, Any]) -> Array:

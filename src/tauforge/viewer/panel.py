@@ -81,7 +81,7 @@ class Panel:
         if self.gravity is not None:
             self.gravity.value = self._gravities.stepped(state.gravity)
         if self.formulation is not None:
-            self.formulation.value = state.formulation or self.robot.default_formulation
+            self.formulation.value = state.formulation or self.robot.formulations.default
 
     # ------------------------------------------------------------------------------------------------------- making
 
@@ -133,7 +133,7 @@ class Panel:
             self.gravity.on_update(from_user(partial(self._loaded, "gravity", self._gravities)))
         names = evaluation.formulations
         if len(names) > 1:
-            default = self.robot.default_formulation
+            default = self.robot.formulations.default
             self.formulation = gui.add_dropdown(
                 "Formulation", names, initial_value=default, hint="Others show how far they are from the default"
             )

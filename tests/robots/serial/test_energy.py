@@ -13,7 +13,6 @@ from conftest import SOAK
 from support.strategies import random_arm
 from tauforge.algebra.rotations import Quaternion
 from tauforge.algebra.vectors import Vector
-from tauforge.robots.stewart.pose_state import PoseState
 
 RELATIVE_DRIFT = 1e-9  # of the adaptive method over 10 s
 
@@ -140,7 +139,7 @@ def test_long_runs():
     assert sizes[1] < 1.01 * sizes[0]  # twice the steps, the same memory
     pose = run.position[:, -1]
     assert run.finite.all()
-    y = PoseState().pack(pose, run.velocity[:, -1])
+    y = rig.state_space.pack(pose, run.velocity[:, -1])
     rotation = Quaternion(*y.T[3:7]).rotation()
     joints = pose[:, None, :3] + np.stack(
         [np.stack(list(rotation @ Vector(*point)), axis=-1) for point in rig.platform_points], axis=1

@@ -16,9 +16,10 @@ from tauforge.evaluation.arguments import as_argument
 from tauforge.evaluation.condition import check_length
 from tauforge.evaluation.functions import Verdict
 from tauforge.evaluation.unmodified import ours
-from tauforge.evaluation.with_functions import quick
+from tauforge.evaluation.with_functions import by_table
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.drawing import Drawing, Reaction
+from tauforge.robots.formulations import Formulations
 from tauforge.robots.mechanism import actuator_map, rounding, trials
 from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism import singular_positions as singular
@@ -26,16 +27,21 @@ from tauforge.robots.mechanism.drawing import drawn, reactions
 from tauforge.robots.mechanism.drives import ActuatorSensors, MechanismFriction
 from tauforge.robots.mechanism.limits import JointBounds
 from tauforge.robots.mechanism.placed import PlacedMechanism
-from tauforge.robots.mechanism.state_formulas import MechanismFormulas
-from tauforge.robots.mechanism.state_space import MechanismState, own_dynamics
+from tauforge.robots.mechanism.state_space import MechanismState
 from tauforge.robots.mechanism.summary import summary, worries
 from tauforge.robots.mechanism.towards import towards
 from tauforge.robots.payload import Payload
-from tauforge.robots.state_formulas import StateFormulas
 from tauforge.robots.summary import Summary
 from tauforge.validation import counted, freedoms
 
 Scalars = Sequence[Scalar]
+
+
+@ours
+class MechanismFormulations(Formulations):
+    """Equations of the spanning tree, reduced to the rates of the independent coordinates."""
+
+    names = ("independent-rates",)
 
 
 @ours
@@ -67,11 +73,10 @@ class Mechanism(PlacedMechanism):
     """
 
     kind = "mechanism"
-    wrench_argument = "external_wrench"
 
     # ------------------------------------------------------------------------------------------------------- dynamics
 
-    @quick
+    @by_table
     def inverse_dynamics(
         self,
         x: ArrayLike,
@@ -81,6 +86,7 @@ class Mechanism(PlacedMechanism):
         external_wrench: ArrayLike | None = None,
         payload: Payload | None = None,
         base_motion: BaseMotion | None = None,
+        formulation: str | None = None,
         on_singular: str = "raise",
     ) -> Array:
         """Actuator forces (..., m) that produce the accelerations.
@@ -89,16 +95,14 @@ class Mechanism(PlacedMechanism):
         external_wrench: (..., 6) N, N m   on the tool body, at its origin, world axes
         payload: held by the tool body, in its frame
         base_motion: of the ground
+        formulation: "independent-rates", the only one
         on_singular: "raise", or "nan" for rows at singular positions
         Where there are more actuators than degrees of freedom the forces with the least sum of squares.
 
         Identity: forward_dynamics undoes it.
         """
-        arguments = {"x": x, "qd": qd, "qdd": qdd}
-        more = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
-        return self._answer("inverse_dynamics", {**arguments, **more}, on_singular)[0]
 
-    @quick
+    @by_table
     def forward_dynamics(
         self,
         x: ArrayLike,
@@ -111,11 +115,8 @@ class Mechanism(PlacedMechanism):
         on_singular: str = "raise",
     ) -> Array:
         """Accelerations (..., f) of the independent coordinates under actuator forces tau (..., m)."""
-        arguments = {"x": x, "qd": qd, "tau": tau}
-        more = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
-        return self._answer("forward_dynamics", {**arguments, **more}, on_singular)[0]
 
-    @quick
+    @by_table
     def generalised_forces(
         self,
         x: ArrayLike,
@@ -131,27 +132,21 @@ class Mechanism(PlacedMechanism):
 
         Identity: with an actuator on every independent coordinate and no other they are inverse_dynamics.
         """
-        arguments = {"x": x, "qd": qd, "qdd": qdd}
-        more = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
-        return self._answer("generalised_forces", {**arguments, **more}, on_singular)[0]
 
-    @quick
+    @by_table
     def mass_matrix(self, x: ArrayLike, *, payload: Payload | None = None, on_singular: str = "raise") -> Array:
         """M(x), (..., f, f), of the independent rates, with the reflected inertias of rotors.
 
         Identity: qd' M qd / 2 is the kinetic energy.
         """
-        return self._answer("mass_matrix", {"x": x, "payload": payload}, on_singular)[0]
 
-    @quick
+    @by_table
     def energy(
         self, x: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None, on_singular: str = "raise"
     ) -> tuple[Array, Array]:
         """Kinetic and potential energy, J, each (...). Potential energy is that of weights and springs."""
-        kinetic, potential = self._answer("energy", {"x": x, "qd": qd, "payload": payload}, on_singular)
-        return kinetic, potential
 
-    @quick
+    @by_table
     def joint_wrenches(
         self,
         x: ArrayLike,
@@ -175,11 +170,6 @@ class Mechanism(PlacedMechanism):
         `forward_dynamics` or of a recording; others are refused as singular positions are.
         Identity: about its axis a hinge carries its actuator's torque less friction and rotor.
         """
-        if axes not in ("world", "joint"):
-            raise ShapeError("axes", expected="'world' or 'joint'", got=repr(axes))
-        arguments = {"x": x, "qd": qd, "qdd": qdd}
-        more = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
-        return self._answer("joint_wrenches", {**arguments, **more}, on_singular, axes=axes)[0]
 
     @property
     def open_reactions(self) -> dict[str, tuple[str, ...]]:
@@ -198,30 +188,18 @@ class Mechanism(PlacedMechanism):
     bounds = computed_once(JointBounds)
     dissipation = computed_once(MechanismFriction)
     sensors = computed_once(ActuatorSensors)
-
-    @computed_once
-    def state_space(self) -> MechanismState:
-        return MechanismState(self)
+    state_space = computed_once(MechanismState)
 
     @property
-    def state_formulas(self) -> StateFormulas | None:
-        ours = type(self.state_space) is MechanismState and own_dynamics(self)
-        return MechanismFormulas(self) if ours else super().state_formulas
+    def formulations(self) -> MechanismFormulations:
+        """One way, which has a name."""
+        return MechanismFormulations(self)
 
-    def state_rates(
-        self, y: Array, force: Array, wrench: Array | None = None, fields: Mapping[str, Array] | None = None
-    ) -> Array:
-        """By the independent coordinates, or by others where these are bad. See `Robot.state_rates`."""
-        if not own_dynamics(self):
-            return super().state_rates(y, force, wrench, fields)
-        return self.state_space.rates_under(y, force, wrench, fields or {})
-
-    def start_refusals(self, position: Array, velocity: Array, fields: Mapping[str, Array]) -> dict[int, str]:
-        return self.state_space.start_refusals(position, velocity, fields)
-
-    def coordinates_used(self, position: Array) -> list[tuple[str, ...]] | None:
-        space = self.state_space
-        return [space.names_of(by) for by in space.sets_at(position)]
+    def _check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
+        chosen = super()._check_options(function, options)
+        if (axes := chosen.get("axes", "world")) not in ("world", "joint"):
+            raise ShapeError("axes", expected="'world' or 'joint'", got=repr(axes))
+        return chosen
 
     # ---------------------------------------------------------------------------------------------------- singularity
 

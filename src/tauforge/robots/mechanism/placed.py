@@ -15,7 +15,7 @@ from tauforge.evaluation.arguments import as_argument
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.varying import known_fields
-from tauforge.evaluation.with_functions import quick
+from tauforge.evaluation.with_functions import by_table
 from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
 from tauforge.kernels.specification import Shape
 from tauforge.robots.mechanism import functions as own_functions
@@ -172,17 +172,15 @@ class PlacedMechanism(MechanismDescription):
     def velocities_are_rates(self) -> bool:
         return not self.positions.turning
 
-    @quick
+    @by_table
     def loop_gap(self, x: ArrayLike) -> Array:
         """(...) by how much the worst loop does not close, m or rad."""
-        return self._answer("loop_gap", {"x": x})[0]
 
     # ----------------------------------------------------------------------------------------------------- kinematics
 
-    @quick
+    @by_table
     def body_frames(self, x: ArrayLike) -> Array:
         """(..., bodies, 4, 4) world <- frame of each body."""
-        return self._answer("body_frames", {"x": x})[0]
 
     def forward_kinematics(self, x: ArrayLike, body: str | None = None) -> Array:
         """(..., 4, 4) world <- frame of a body, default the tool's."""

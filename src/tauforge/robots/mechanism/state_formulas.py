@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tauforge.algebra.scalars import Scalar, absolute
-from tauforge.robots.mechanism.state_space import CLOSED, NEAR, OPEN, SPREAD
-from tauforge.robots.state_formulas import Judged, Loads, formula_results
+from tauforge.robots.mechanism.state_space import CLOSED, NEAR, OPEN, SPREAD, MechanismState
+from tauforge.robots.state_space import Judged, Loads, formula_results
 
 if TYPE_CHECKING:
-    from tauforge.robots.mechanism.mechanism import Mechanism
+    pass
 
 Scalars = Sequence[Scalar]
 TINY = 1e-300  # a doubt is NaN where one of the values is
@@ -23,8 +23,9 @@ class MechanismFormulas:
     that step leaves loops open.
     """
 
-    def __init__(self, mechanism: Mechanism) -> None:
-        self.mechanism, space, size = mechanism, mechanism.state_space, mechanism._made.size
+    def __init__(self, space: MechanismState) -> None:
+        self.mechanism = mechanism = space.robot
+        size = mechanism._made.size
         self.cut, self.independent = space.cut, space.independent
         self.numbers = {"tree": space.cut, "tree_rates": mechanism._made.parameters.n}
         self.gap = min(CLOSED * max(1.0, size), OPEN * size)

@@ -16,14 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.computed_once import computed_once
 from tauforge.errors import ConvergenceError, SingularityError
-from tauforge.evaluation.unmodified import method_is_ours
+from tauforge.evaluation.unmodified import method_is_ours, ours
 from tauforge.formulations.mechanism.state import length_scales, state_size
 from tauforge.robots.mechanism import rounding
 from tauforge.robots.mechanism.functions import LOST
 from tauforge.robots.mechanism.mobility import preferred_rates
 from tauforge.robots.mechanism.singular_positions import ends_met, singular_position, words
 from tauforge.robots.mechanism.state_functions import usual_rates
+from tauforge.robots.state_space import NO_FIELDS, StateFormulas, StateSpace
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
@@ -43,11 +45,15 @@ WEIGHTS = (1 / 20, -3 / 10, 3 / 4, 3 / 4, -3 / 10, 1 / 20)  # of the polynomial 
 USUAL = ""  # the rates by which states are computed where these are good
 
 
-class MechanismState:
+@ours
+class MechanismState(StateSpace):
     """States are (m,) or (..., m)."""
 
+    robot: Mechanism
+
     def __init__(self, mechanism: Mechanism) -> None:
-        self.mechanism, p = mechanism, mechanism._made.parameters
+        super().__init__(mechanism)
+        p = mechanism._made.parameters
         self.cut, self.independent, self.usual = state_size(p), list(p.independent), usual_rates(p)
         self.scales = np.array(p.scales)
         self.lengths = length_scales(p)
@@ -56,7 +62,7 @@ class MechanismState:
         y = np.concatenate(self._run("state_of_position", {"x": position, "qd": velocity}), axis=-1)
         given = np.isfinite(position).all() and np.isfinite(velocity).all()
         if y.ndim == 1 and given and not np.isfinite(y).all():
-            raise singular_position(self.mechanism, position)
+            raise singular_position(self.robot, position)
         if y.ndim == 1 and given:
             (lost,) = self._lost_at_start(position[None], y[None], {})
             if not lost < LOST:
@@ -64,7 +70,6 @@ class MechanismState:
         return y
 
     def start_refusals(self, position: Array, velocity: Array, fields: Mapping[str, Array]) -> dict[int, str]:
-        """See `Robot.start_refusals`."""
         y = self.pack(position, velocity)
         lost = self._lost_at_start(position, y, fields)
         return {k: self._without_inertia(position[k], lost[k]).reason for k in np.flatnonzero(~(lost < LOST)).tolist()}
@@ -73,17 +78,17 @@ class MechanismState:
         """(k,) share of the accelerations that is rounding, by the rates that are good there; zero where y is NaN."""
         found = np.zeros(len(y))
         sets = np.array(self.sets_at(position))
-        for by in set(sets.tolist()) if own_dynamics(self.mechanism) else ():
+        for by in set(sets.tolist()) if own_dynamics(self.robot) else ():
             rows = (sets == by) & np.isfinite(y).all(axis=-1)
             if rows.any():
                 varied = {name: value[rows] for name, value in fields.items()}
-                found[rows] = rounding.lost_at_start(self.mechanism, position[rows], y[rows, self.cut :], by, varied)
+                found[rows] = rounding.lost_at_start(self.robot, position[rows], y[rows, self.cut :], by, varied)
         return found
 
     def _without_inertia(self, position: Array, lost: float) -> SingularityError:
         M = self._run("mass_matrix", {"x": position})[0]
-        told = words(self.mechanism, position, "inertia", M=M)
-        return told.error(self.mechanism, position, lost / np.finfo(float).eps)
+        told = words(self.robot, position, "inertia", M=M)
+        return told.error(self.robot, position, lost / np.finfo(float).eps)
 
     def position(self, y: Array) -> Array:
         return self._run("position_of_state", {"s": y[..., : self.cut]})[0]
@@ -96,8 +101,12 @@ class MechanismState:
         s, v = y[..., : self.cut], y[..., self.cut :]
         return np.concatenate(self._run("rates_of_motion", {"s": s, "v": v, "qdd": acceleration}), axis=-1)
 
-    def rates_under(self, y: Array, force: Array, wrench: Array | None, fields: Mapping[str, Array]) -> Array:
-        """y' under actuator forces, by whatever coordinates are good there. SingularityError where none are."""
+    def rates_under(
+        self, y: Array, force: Array, wrench: Array | None = None, fields: Mapping[str, Array] = NO_FIELDS
+    ) -> Array:
+        """By the independent coordinates, or by others where these are bad. SingularityError where none are good."""
+        if not own_dynamics(self.robot):
+            return super().rates_under(y, force, wrench, fields)
         arguments = self._parts(y) | {"tau": force}
         if wrench is not None:
             arguments["external_wrench"] = wrench
@@ -107,11 +116,11 @@ class MechanismState:
             self._find_between(found, nearness, y, force, wrench, fields)
         if y.ndim == 1 and np.isfinite(y).all() and not np.isfinite(found).all():
             x, M, kind, condition = self.position(y), None, "freedom", float(spread)
-            if ends_met(self.mechanism, x[None]).any():
+            if ends_met(self.robot, x[None]).any():
                 kind, condition = "spring", np.nan
             elif spread <= SPREAD:  # the rates are good, so it is the mass matrix that is singular
                 M, kind, condition = self._run("mass_matrix", {"x": x})[0], "inertia", np.inf
-            raise words(self.mechanism, x, kind, M=M).error(self.mechanism, x, condition)
+            raise words(self.robot, x, kind, M=M).error(self.robot, x, condition)
         return found
 
     def _find_between(
@@ -154,8 +163,8 @@ class MechanismState:
 
         A single state whose loops cannot be closed raises ConvergenceError; such rows of several are NaN.
         """
-        size = max(1.0, self.mechanism._made.size)
-        if not self.mechanism._made.parameters.cuts and not self.mechanism._made.parameters.ties:
+        size = max(1.0, self.robot._made.size)
+        if not self.robot._made.parameters.cuts and not self.robot._made.parameters.ties:
             found, _ = self._by_good_rates("closed_state", self._parts(y), {})
             return found[..., :-2]
         given, gap = y, np.full(y.shape[:-1], np.inf)
@@ -165,12 +174,12 @@ class MechanismState:
             y, last, gap = np.where(kept, y, found[..., :-2]), gap, np.where(kept[..., 0], 0.0, found[..., -2])
             if (gap <= CLOSED * size).all() or not (gap < 0.5 * last).any():
                 break
-        lost = ~(gap <= OPEN * self.mechanism._made.size)
+        lost = ~(gap <= OPEN * self.robot._made.size)
         far = ~(np.abs((y - given)[..., : self.cut] / self.lengths).max(axis=-1, initial=0.0) <= LEAP)
         if y.ndim == 1:
             if np.isfinite(given).all() and np.isfinite(gap) and (lost or far):
                 raise ConvergenceError(
-                    f"{self.mechanism.name}: the loops cannot be closed after this step",
+                    f"{self.robot.name}: the loops cannot be closed after this step",
                     residual=float(gap),
                     iterations=ROUNDS,
                     remedy="Take a shorter step",
@@ -186,15 +195,15 @@ class MechanismState:
         """
         near, kept = np.array(~(nearness <= LOOSE) & np.isfinite(y).all(axis=-1)), np.zeros(y.shape, bool)
         if near.any():
-            gaps = self.mechanism.loop_gap(self.position_of(y[near][..., : self.cut]))
-            near[near] = gaps <= CLOSED * self.mechanism._made.size
+            gaps = self.robot.loop_gap(self.position_of(y[near][..., : self.cut]))
+            near[near] = gaps <= CLOSED * self.robot._made.size
             kept[..., : self.cut] = near[..., None]
             kept[..., self.cut :] = (near & ~(nearness <= NEAR))[..., None]
         return kept
 
     def sets_at(self, position: Array) -> list[str]:
         """Which rates are independent at positions (k, N): their numbers as text."""
-        if not self.mechanism._made.parameters.cuts and not self.mechanism._made.parameters.ties:
+        if not self.robot._made.parameters.cuts and not self.robot._made.parameters.ties:
             return [USUAL] * len(position)
         spread = self._run("spread", {"x": position})[0]
         found = [USUAL] * len(position)
@@ -202,13 +211,22 @@ class MechanismState:
             found[k] = self._other(position[k])
         return found
 
+    @computed_once
+    def formulas(self) -> StateFormulas | None:
+        from tauforge.robots.mechanism.state_formulas import MechanismFormulas
+
+        return MechanismFormulas(self) if type(self) is MechanismState and own_dynamics(self.robot) else None
+
+    def coordinates_used(self, position: Array) -> list[tuple[str, ...]] | None:
+        return [self.names_of(by) for by in self.sets_at(position)]
+
     def names_of(self, by: str) -> tuple[str, ...]:
-        made = self.mechanism._made
+        made = self.robot._made
         return tuple(made.names[k] for k in (map(int, by.split()) if by else self.usual))
 
     def _other(self, position: Array) -> str:
         """The best rates at one position, usual ones that are good among them."""
-        made, p = self.mechanism._made, self.mechanism._made.parameters
+        made, p = self.robot._made, self.robot._made.parameters
         if not np.isfinite(position).all():
             return USUAL
         J = self._run("loop_matrix", {"x": position})[0] * np.array(p.scales)
@@ -246,7 +264,7 @@ class MechanismState:
         return found, spread
 
     def _rows_of(self, field: str, values: Array, batch: tuple[int, ...]) -> Array:
-        return np.broadcast_to(values, (*batch, *self.mechanism.varying_fields[field]))
+        return np.broadcast_to(values, (*batch, *self.robot.varying_fields[field]))
 
     def position_of(self, s: Array) -> Array:
         return self._run("position_of_state", {"s": s})[0]
@@ -256,9 +274,9 @@ class MechanismState:
     ) -> tuple[Array, ...]:
         options: dict[str, Any] = {"by": by} if by else {}
         if fields:
-            kernel = self.mechanism.kernel(function, varying=tuple(fields), **options)
+            kernel = self.robot.kernel(function, varying=tuple(fields), **options)
             return tuple(kernel(*arguments.values(), *fields.values()))
-        return tuple(self.mechanism._evaluator(function, arguments, **options))
+        return tuple(self.robot._evaluator(function, arguments, **options))
 
 
 def _beside(results: list[Array]) -> Array:
@@ -267,5 +285,5 @@ def _beside(results: list[Array]) -> Array:
 
 
 def own_dynamics(mechanism: Mechanism) -> bool:
-    """Whether the methods that give accelerations are ours."""
-    return all(method_is_ours(type(mechanism), name) for name in ("accelerations", "forward_dynamics"))
+    """Whether the method that gives accelerations is ours."""
+    return method_is_ours(type(mechanism), "forward_dynamics")

@@ -311,7 +311,7 @@ def energy(model: ArmModel, q: Scalars, qd: Scalars, payload: Scalars | None = N
 
 FORWARD_OR_REVERSE = {"reverse": (False, True)}  # whichever is cheaper for the arm
 AXES = {"tool_axes": False}
-TIP_WRENCH = Argument("tip_wrench", (6,), "force and moment at the tool origin")
+TIP_WRENCH = Argument("tip_wrench", (6,), "force and moment at the tool origin", also="external_wrench")
 LOADS = (TIP_WRENCH, PAYLOAD, BASE_MOTION)
 
 

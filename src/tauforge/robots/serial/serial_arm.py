@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,12 @@ from tauforge.evaluation.condition import by_singular_values, check_length
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.varying import known_fields
-from tauforge.evaluation.with_functions import quick
-from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, FORMULATIONS
+from tauforge.evaluation.with_functions import by_table, quick
+from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY
 from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.drawing import Drawing, Reaction
-from tauforge.robots.parts import Actuator, Coordinate, CountedFormula
+from tauforge.robots.parts import Actuator, Coordinate
 from tauforge.robots.payload import Payload
 from tauforge.robots.serial import inverse_kinematics as ik
 from tauforge.robots.serial import varying as variable
@@ -31,6 +30,7 @@ from tauforge.robots.serial.description import ArmDescription
 from tauforge.robots.serial.designs import ArmDesigns
 from tauforge.robots.serial.drawing import drawn, reactions
 from tauforge.robots.serial.drives import ArmFriction, JointSensors
+from tauforge.robots.serial.formulations import ArmFormulations
 from tauforge.robots.serial.functions import SINGULAR, function_table, jacobian
 from tauforge.robots.serial.model import ArmModel
 from tauforge.robots.serial.summary import summary
@@ -55,8 +55,6 @@ class SerialArm(ArmDescription):
     kind = "serial arm"
     noun = "arm"
     moved_body = "tool"
-    wrench_argument = "tip_wrench"
-    formulation_argument = "formulation"
 
     @computed_once
     def coordinates(self) -> tuple[Coordinate, ...]:
@@ -102,7 +100,7 @@ class SerialArm(ArmDescription):
         """
         return variable.varying_fields(self)
 
-    def check_varying(self, fields: tuple[str, ...]) -> None:
+    def _check_varying(self, fields: tuple[str, ...]) -> None:
         variable.check(self, fields)
 
     def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
@@ -124,34 +122,25 @@ class SerialArm(ArmDescription):
     sensors = computed_once(JointSensors)
 
     @property
-    def formulations(self) -> tuple[str, ...]:
-        return tuple(FORMULATIONS)
+    def formulations(self) -> ArmFormulations:
+        """The names by which inverse dynamics can be computed."""
+        return ArmFormulations(self)
 
-    @property
-    def default_formulation(self) -> str:
-        return DEFAULT_FORMULATION
-
-    def formulations_taking(self, loads: Collection[str]) -> tuple[str, ...]:
-        return tuple(name for name in FORMULATIONS if "base_motion" not in loads or name not in FIXED_BASE_ONLY)
-
-    def counted_formula(self, formulation: str | None = None, **options: Any) -> CountedFormula:
-        """Rigid bodies only: papers count neither friction nor rotors."""
-        name = DEFAULT_FORMULATION if formulation is None else formulation
-        self.check_options("inverse_dynamics", {"formulation": name})
-        arm = self.model.parameters
-        return CountedFormula(partial(FORMULATIONS[name], arm), dict.fromkeys(("q", "qd", "qdd"), self.n))
-
-    @property
-    def general_arm_size(self) -> int:
-        return self.n
-
-    def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    def _check_loads(self, loads: Collection[str], options: Mapping[str, Any]) -> None:
         name = options.get("formulation", DEFAULT_FORMULATION)
-        if not isinstance(name, str) or name not in FORMULATIONS:
+        if "base_motion" in loads and name in FIXED_BASE_ONLY:
+            others = ", ".join(self.formulations.taking(loads))
             raise UnsupportedFeatureError(
-                f"unknown formulation {name!r}", field="formulation", remedy=f"Use one of {', '.join(FORMULATIONS)}"
+                f"{name} does not take a moving base", field="base_motion", remedy=f"Use one of {others}"
             )
-        return dict(options)
+
+    def _check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
+        chosen = super()._check_options(function, options)
+        if (frame := chosen.pop("wrench_frame", None)) is not None:
+            if frame not in ("world", "tool"):
+                raise ShapeError("wrench_frame", expected="'world' or 'tool'", got=repr(frame))
+            chosen["tool_axes"] = frame == "tool"
+        return chosen
 
     def holding_forces(self, position: Array) -> Array:
         return self.gravity_forces(position)
@@ -192,14 +181,7 @@ class SerialArm(ArmDescription):
             ]
         return []
 
-    def _loads(
-        self, tip_wrench: ArrayLike | None, payload: Payload | None, base_motion: BaseMotion | None, wrench_frame: str
-    ) -> tuple[dict[str, Any], bool]:
-        if wrench_frame not in ("world", "tool"):
-            raise ShapeError("wrench_frame", expected="'world' or 'tool'", got=repr(wrench_frame))
-        return {"tip_wrench": tip_wrench, "payload": payload, "base_motion": base_motion}, wrench_frame == "tool"
-
-    @quick
+    @by_table
     def inverse_dynamics(
         self,
         q: ArrayLike,
@@ -207,6 +189,7 @@ class SerialArm(ArmDescription):
         qdd: ArrayLike,
         *,
         tip_wrench: ArrayLike | None = None,
+        external_wrench: ArrayLike | None = None,
         payload: Payload | None = None,
         base_motion: BaseMotion | None = None,
         formulation: str | None = None,
@@ -218,7 +201,7 @@ class SerialArm(ArmDescription):
 
         q, qd, qdd:  (..., n)  rad or m and its rates
         tip_wrench:  (..., 6)  N, N m   force and moment the environment exerts on the last link, at the tool origin,
-                     world axes, or tool axes for wrench_frame="tool"
+                     world axes, or tool axes for wrench_frame="tool"; external_wrench= is another spelling
         payload:     a Payload held by the tool
         base_motion: a BaseMotion of the base
         formulation: one of tauforge.FORMULATIONS; default "joint-frames"
@@ -226,18 +209,8 @@ class SerialArm(ArmDescription):
 
         Identity: with qd = qdd = 0 equals gravity_forces(q).
         """
-        name = formulation or DEFAULT_FORMULATION
-        self.check_options("inverse_dynamics", {"formulation": name})
-        if base_motion is not None and name in FIXED_BASE_ONLY:
-            others = ", ".join(other for other in FORMULATIONS if other not in FIXED_BASE_ONLY)
-            raise UnsupportedFeatureError(
-                f"{name} does not take a moving base", field="base_motion", remedy=f"Use one of {others}"
-            )
-        loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
-        arguments = {"q": q, "qd": qd, "qdd": qdd, **loads}
-        return self._answer("inverse_dynamics", arguments, formulation=name, tool_axes=tool_axes)[0]
 
-    @quick
+    @by_table
     def forward_dynamics(
         self,
         q: ArrayLike,
@@ -245,6 +218,7 @@ class SerialArm(ArmDescription):
         tau: ArrayLike,
         *,
         tip_wrench: ArrayLike | None = None,
+        external_wrench: ArrayLike | None = None,
         payload: Payload | None = None,
         base_motion: BaseMotion | None = None,
         wrench_frame: str = "world",
@@ -257,45 +231,37 @@ class SerialArm(ArmDescription):
         Identity: inverse_dynamics(q, qd, result) = tau. SingularityError where an acceleration is above 1e10 (or none)
         because the mass matrix has no inverse.
         """
-        loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
-        arguments = {"q": q, "qd": qd, "tau": tau, **loads}
-        return self._answer("forward_dynamics", arguments, tool_axes=tool_axes)[0]
 
-    @quick
+    @by_table
     def mass_matrix(self, q: ArrayLike, *, payload: Payload | None = None) -> Array:
         """M(q), (..., n, n), with the reflected rotor inertias on the diagonal.
 
         Identity: M qdd = inverse_dynamics(q, 0, qdd) - inverse_dynamics(q, 0, 0).
         """
-        return self._answer("mass_matrix", {"q": q, "payload": payload})[0]
 
-    @quick
+    @by_table
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> Array:
         """Christoffel's C(q, qd), (..., n, n).
 
         Identities: C qd = bias_forces - gravity_forces; dM/dt - 2C is skew.
         """
-        return self._answer("coriolis_matrix", {"q": q, "qd": qd, "payload": payload})[0]
 
-    @quick
+    @by_table
     def gravity_forces(self, q: ArrayLike, *, payload: Payload | None = None) -> Array:
         """g(q), (..., n): what holds the arm up at rest.
 
         Identity: the derivative of the potential energy.
         """
-        return self._answer("gravity_forces", {"q": q, "payload": payload})[0]
 
-    @quick
+    @by_table
     def bias_forces(self, q: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> Array:
         """C(q, qd) qd + g(q), (..., n), without friction."""
-        return self._answer("bias_forces", {"q": q, "qd": qd, "payload": payload})[0]
 
-    @quick
+    @by_table
     def friction_forces(self, qd: ArrayLike) -> Array:
         """(..., n): B G^2 qd + |G| T_plus for qd > 0, - |G| T_minus for qd < 0, 0 at rest."""
-        return self._answer("friction_forces", {"qd": qd})[0]
 
-    @quick
+    @by_table
     def joint_wrenches(
         self,
         q: ArrayLike,
@@ -303,6 +269,7 @@ class SerialArm(ArmDescription):
         qdd: ArrayLike,
         *,
         tip_wrench: ArrayLike | None = None,
+        external_wrench: ArrayLike | None = None,
         payload: Payload | None = None,
         base_motion: BaseMotion | None = None,
         wrench_frame: str = "world",
@@ -313,11 +280,8 @@ class SerialArm(ArmDescription):
         (general joints; in a URDF that is the origin of the child link).
         Identity: the component along the joint's axis equals tau less friction and rotor terms.
         """
-        loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
-        arguments = {"q": q, "qd": qd, "qdd": qdd, **loads}
-        return self._answer("joint_wrenches", arguments, tool_axes=tool_axes)[0]
 
-    @quick
+    @by_table
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, payload: Payload | None = None
     ) -> tuple[Array, Array, Array]:
@@ -325,11 +289,8 @@ class SerialArm(ArmDescription):
 
         Identity: the last is mass_matrix(q).
         """
-        arguments = {"q": q, "qd": qd, "qdd": qdd, "payload": payload}
-        three = self._answer("inverse_dynamics_derivatives", arguments)
-        return three[0], three[1], three[2]
 
-    @quick
+    @by_table
     def forward_dynamics_derivatives(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *, payload: Payload | None = None
     ) -> tuple[Array, Array, Array]:
@@ -337,33 +298,25 @@ class SerialArm(ArmDescription):
 
         Identity: the last is the inverse of mass_matrix(q).
         """
-        arguments = {"q": q, "qd": qd, "tau": tau, "payload": payload}
-        three = self._answer("forward_dynamics_derivatives", arguments)
-        return three[0], three[1], three[2]
 
-    @quick
+    @by_table
     def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qd_ref: ArrayLike | None = None) -> Array:
         """Y, (..., n, 10 n): Y @ inertial_parameters = M qdd + C(q, qd) qd_ref + g without friction and rotors.
 
         qd_ref: (..., n), default qd; with Christoffel's C, as adaptive control needs.
         """
-        arguments = {"q": q, "qd": qd, "qdd": qdd, "qd_ref": qd_ref}
-        return self._answer("regressor", arguments)[0]
 
-    @quick
+    @by_table
     def forward_kinematics(self, q: ArrayLike) -> Array:
         """(..., 4, 4) world <- tool."""
-        return self._answer("forward_kinematics", {"q": q})[0]
 
-    @quick
+    @by_table
     def link_frames(self, q: ArrayLike) -> Array:
         """(..., n+1, 4, 4) world <- link frame: the base frame, then one for each link, in the arm's convention."""
-        return self._answer("link_frames", {"q": q})[0]
 
-    @quick
+    @by_table
     def jacobian(self, q: ArrayLike) -> Array:
         """(..., 6, n), linear rows first: velocity of the tool origin and angular velocity, world axes."""
-        return self._answer("jacobian", {"q": q})[0]
 
     @quick
     def condition_number(self, q: ArrayLike) -> Array:
@@ -375,14 +328,12 @@ class SerialArm(ArmDescription):
             return by_singular_values(self.jacobian(q))
         return self._answer("condition_number", {"q": q})[0]
 
-    @quick
+    @by_table
     def energy(self, q: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> tuple[Array, Array]:
         """Kinetic (rotors included) and potential energy (from the world origin), J, each (...).
 
         Identity: d(kinetic + potential)/dt = qd . (tau - friction).
         """
-        kinetic, potential = self._answer("energy", {"q": q, "qd": qd, "payload": payload})
-        return kinetic, potential
 
     @on_processor
     def inverse_kinematics(

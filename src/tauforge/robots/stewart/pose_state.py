@@ -8,9 +8,12 @@ from tauforge.algebra.rotations import Quaternion, angles_of, quaternion_of, qua
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
+from tauforge.evaluation.unmodified import ours
+from tauforge.robots.state_space import StateSpace
 
 
-class PoseState:
+@ours
+class PoseState(StateSpace):
     """y = x, y, z, a unit quaternion, v, omega."""
 
     def pack(self, position: Array, velocity: Array) -> Array:

@@ -19,7 +19,7 @@ from tauforge.evaluation.array_libraries import arithmetic_of, library_of, on_pr
 from tauforge.evaluation.condition import by_singular_values, check_length
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
-from tauforge.evaluation.with_functions import quick
+from tauforge.evaluation.with_functions import by_table, quick
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
@@ -28,9 +28,7 @@ from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.parts import Actuator, Coordinate
 from tauforge.robots.payload import Payload
 from tauforge.robots.poses import pose_of
-from tauforge.robots.simplification import Simplification
 from tauforge.robots.stewart import limits as pose_limits
-from tauforge.robots.stewart import models
 from tauforge.robots.stewart import pose_search as search
 from tauforge.robots.stewart import varying as variable
 from tauforge.robots.stewart.description import PlatformDescription
@@ -38,6 +36,7 @@ from tauforge.robots.stewart.designs import PlatformDesigns
 from tauforge.robots.stewart.drawing import drawn, reactions, sleeves
 from tauforge.robots.stewart.drives import LegSensors
 from tauforge.robots.stewart.fitting_pose import worries_about_limits
+from tauforge.robots.stewart.formulations import PlatformFormulations, check_moving_base, corrections
 from tauforge.robots.stewart.functions import (
     EXACT,
     PlatformModel,
@@ -49,7 +48,6 @@ from tauforge.robots.stewart.pose_coordinates import PoseCoordinates
 from tauforge.robots.stewart.pose_state import PoseState
 from tauforge.robots.stewart.random_states import random_states
 from tauforge.robots.stewart.results import JointReactions, LegMotions
-from tauforge.robots.stewart.simplifications import SIMPLIFICATIONS
 from tauforge.robots.stewart.summary import summary
 from tauforge.robots.summary import Summary
 
@@ -80,8 +78,6 @@ class StewartPlatform(PlatformDescription):
     kind = "Stewart platform"
     noun = "platform"
     moved_body = "platform"
-    wrench_argument = "external_wrench"
-    formulation_argument = "model"
     positions_are_poses = True
     matrix_maps_forces = True
 
@@ -120,7 +116,7 @@ class StewartPlatform(PlatformDescription):
         """
         return variable.fields_of(self)
 
-    def check_varying(self, fields: tuple[str, ...]) -> None:
+    def _check_varying(self, fields: tuple[str, ...]) -> None:
         variable.check(self, fields)
 
     def varied_model(self, values: Mapping[str, Scalars]) -> PlatformModel:
@@ -132,19 +128,17 @@ class StewartPlatform(PlatformDescription):
     designs = computed_once(PlatformDesigns)
     bounds = computed_once(PoseBounds)
     sensors = computed_once(LegSensors)
+    state_space = computed_once(PoseState)
+
+    @property
+    def formulations(self) -> PlatformFormulations:
+        """The names by which inverse dynamics can be computed."""
+        return PlatformFormulations(self)
 
     @property
     def dissipation(self) -> Dissipation | None:
         """Friction of the legs' joints, if there is any."""
         return Dissipation(self) if any(self.friction) else None
-
-    @property
-    def formulations(self) -> tuple[str, ...]:
-        return self.models
-
-    @property
-    def simplifications(self) -> tuple[Simplification, ...]:
-        return tuple(entry for entry in SIMPLIFICATIONS if entry.model in self.models)
 
     def check_function(self, function: str) -> None:
         if not self.has_masses and function not in GEOMETRY:
@@ -154,25 +148,20 @@ class StewartPlatform(PlatformDescription):
                 remedy="Give lower_mass, upper_mass, platform_mass and so on",
             )
 
-    def check_loads(self, loads: Collection[str]) -> None:
+    def _check_loads(self, loads: Collection[str], options: Mapping[str, Any]) -> None:
         if "base_motion" in loads:
-            models.check_moving_base(self)
+            check_moving_base(self, options.get("model", EXACT))
 
-    def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
-        if function != "inverse_dynamics":
-            return dict(options)
-        names = models.corrections(self, options.get("model", EXACT), options.get("corrections", ()))
-        return {**options, "corrections": " ".join(sorted(set(names)))}
-
-    def _wrench_axes(self, wrench_frame: str) -> bool:
-        if wrench_frame not in ("base", "platform"):
-            raise ShapeError("wrench_frame", expected="'base' or 'platform'", got=repr(wrench_frame))
-        return wrench_frame == "platform"
-
-    def forces_without_raising(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> Array:
-        if position.ndim > 1:
-            return self.inverse_dynamics(position, velocity, acceleration, on_singular="nan", **loads)
-        return self.inverse_dynamics(position, velocity, acceleration, **loads)
+    def _check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
+        chosen = super()._check_options(function, options)
+        if (frame := chosen.pop("wrench_frame", None)) is not None:
+            if frame not in ("base", "platform"):
+                raise ShapeError("wrench_frame", expected="'base' or 'platform'", got=repr(frame))
+            chosen["platform_axes"] = frame == "platform"
+        if function == "inverse_dynamics":
+            names = corrections(chosen.get("model", EXACT), chosen.get("corrections", ()))
+            chosen["corrections"] = " ".join(sorted(set(names)))
+        return chosen
 
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
         """Poses around home within the limits, twists and accelerations of order one: (count, 6) each, base frame.
@@ -195,10 +184,6 @@ class StewartPlatform(PlatformDescription):
 
     def velocity_matrix(self, model: PlatformModel, position: Scalars) -> Sequence[Scalars]:
         return force_matrix(model, position)
-
-    @property
-    def state_space(self) -> PoseState:
-        return PoseState()
 
     def singularity(self, position: Array) -> Array:
         """det H."""
@@ -231,10 +216,9 @@ class StewartPlatform(PlatformDescription):
 
     # ---------------------------------------------------------------------------------------------------- kinematics
 
-    @quick
+    @by_table
     def inverse_kinematics(self, pose: ArrayLike) -> Array:
         """Leg lengths (..., 6), m. pose: (..., 6) x, y, z, theta_x, theta_y, theta_z with R = Rz Ry Rx."""
-        return self._answer("inverse_kinematics", {"pose": pose})[0]
 
     def leg_motion(
         self, pose: ArrayLike, twist: ArrayLike | None = None, acceleration: ArrayLike | None = None
@@ -252,10 +236,9 @@ class StewartPlatform(PlatformDescription):
         found = LegMotions._make(self._answer("leg_motion", arguments))
         return found if self.universal_axes is not None else found._replace(universal_angles=None)
 
-    @quick
+    @by_table
     def force_matrix(self, pose: ArrayLike) -> Array:
         """H, (..., 6, 6): column i is the wrench that a unit force of leg i, extending it, gives to the platform."""
-        return self._answer("force_matrix", {"pose": pose})[0]
 
     @quick
     def condition_number(self, pose: ArrayLike, characteristic_length: float | None = None) -> Array:
@@ -323,10 +306,9 @@ class StewartPlatform(PlatformDescription):
         """
         return search.assembly_modes(self, lengths, starts, seed)
 
-    @quick
+    @by_table
     def limit_margins(self, pose: ArrayLike) -> Array:
         """Margins (..., k) of `bounds.limits`, in their order: m or rad, positive where they hold."""
-        return self._answer("limit_margins", {"pose": pose})[0]
 
     @quick
     def nearest_limits(self, pose: ArrayLike) -> Array:
@@ -349,7 +331,7 @@ class StewartPlatform(PlatformDescription):
 
     # ------------------------------------------------------------------------------------------------------ dynamics
 
-    @quick
+    @by_table
     def inverse_dynamics(
         self,
         pose: ArrayLike,
@@ -360,6 +342,7 @@ class StewartPlatform(PlatformDescription):
         payload: Payload | None = None,
         base_motion: BaseMotion | None = None,
         model: str = EXACT,
+        formulation: str | None = None,
         corrections: Sequence[str] = (),
         on_singular: str = "raise",
         wrench_frame: str = "base",
@@ -372,31 +355,20 @@ class StewartPlatform(PlatformDescription):
         base_motion:     a BaseMotion of the base, in base axes, which are the world's axes at the instant; gravity is
                          given in them too. Friction and reflected masses act on motion relative to the base. The
                          papers' models need a base at rest. Legs between spherical joints have no absolute spin
-        model:           one of tauforge.STEWART_MODELS; of `models` where the base joints are spherical
+        model:           one of tauforge.STEWART_MODELS; of `models` where the base joints are spherical.
+                         formulation= is another spelling
         corrections:     names of a paper's wrong terms to put right, such as ("leg_spin",) for dasgupta1998
         on_singular:     "raise" SingularityError where the condition number of H is above 1e12, or "nan" for such rows
 
         Identity: force_matrix F + external_wrench = mass_matrix acceleration + bias_wrench.
         """
-        arguments: dict[str, Any] = {
-            "pose": pose,
-            "twist": twist,
-            "acceleration": acceleration,
-            "external_wrench": external_wrench,
-        }
-        arguments |= {"payload": payload, "base_motion": base_motion}
-        options = self.check_options("inverse_dynamics", {"model": model, "corrections": corrections})
-        if base_motion is not None:
-            models.check_moving_base(self, model)
-        options["platform_axes"] = self._wrench_axes(wrench_frame)
-        return self._answer("inverse_dynamics", arguments, on_singular, **options)[0]
 
     @property
     def models(self) -> tuple[str, ...]:
         """Those of tauforge.STEWART_MODELS that fit the base joints: Pedrammehr's are of universal joints only."""
-        return models.fitting(self)
+        return self.formulations.names
 
-    @quick
+    @by_table
     def forward_dynamics(
         self,
         pose: ArrayLike,
@@ -412,19 +384,8 @@ class StewartPlatform(PlatformDescription):
 
         Identity: inverse_dynamics(pose, twist, result) = leg_forces.
         """
-        arguments: dict[str, Any] = {
-            "pose": pose,
-            "twist": twist,
-            "leg_forces": leg_forces,
-            "external_wrench": external_wrench,
-        }
-        arguments |= {"payload": payload, "base_motion": base_motion}
-        if base_motion is not None:
-            models.check_moving_base(self)
-        axes = self._wrench_axes(wrench_frame)
-        return self._answer("forward_dynamics", arguments, platform_axes=axes)[0]
 
-    @quick
+    @by_table
     def inverse_dynamics_derivatives(
         self,
         pose: ArrayLike,
@@ -441,11 +402,8 @@ class StewartPlatform(PlatformDescription):
 
         Identity: the last is force_matrix^-1 mass_matrix.
         """
-        arguments = {"pose": pose, "twist": twist, "acceleration": acceleration, "payload": payload}
-        three = self._answer("inverse_dynamics_derivatives", arguments, on_singular)
-        return three[0], three[1], three[2]
 
-    @quick
+    @by_table
     def forward_dynamics_derivatives(
         self, pose: ArrayLike, twist: ArrayLike, leg_forces: ArrayLike, *, payload: Payload | None = None
     ) -> tuple[Array, Array, Array]:
@@ -453,28 +411,21 @@ class StewartPlatform(PlatformDescription):
 
         Identity: the last is mass_matrix^-1 force_matrix.
         """
-        arguments = {"pose": pose, "twist": twist, "leg_forces": leg_forces, "payload": payload}
-        three = self._answer("forward_dynamics_derivatives", arguments)
-        return three[0], three[1], three[2]
 
-    @quick
+    @by_table
     def mass_matrix(self, pose: ArrayLike, *, payload: Payload | None = None) -> Array:
         """M, (..., 6, 6), in the platform's coordinates, legs and reflected masses included; exactly symmetric."""
-        return self._answer("mass_matrix", {"pose": pose, "payload": payload})[0]
 
-    @quick
+    @by_table
     def bias_wrench(self, pose: ArrayLike, twist: ArrayLike, *, payload: Payload | None = None) -> Array:
         """eta, (..., 6): velocity terms, gravity and friction, at the platform's origin."""
-        return self._answer("bias_wrench", {"pose": pose, "twist": twist, "payload": payload})[0]
 
-    @quick
+    @by_table
     def energy(self, pose: ArrayLike, twist: ArrayLike, *, payload: Payload | None = None) -> tuple[Array, Array]:
         """Kinetic and potential energy (from the base frame's origin), J, each (...).
 
         Identity: their sum changes by the power of the actuators, the friction and the external wrench.
         """
-        kinetic, potential = self._answer("energy", {"pose": pose, "twist": twist, "payload": payload})
-        return kinetic, potential
 
     def joint_reactions(
         self,
@@ -494,14 +445,7 @@ class StewartPlatform(PlatformDescription):
 
         Identity: along the leg the prismatic force is the actuator's less friction and reflected inertia.
         """
-        arguments: dict[str, Any] = {
-            "pose": pose,
-            "twist": twist,
-            "acceleration": acceleration,
-            "external_wrench": external_wrench,
-        }
-        arguments |= {"payload": payload, "base_motion": base_motion}
-        if base_motion is not None:
-            models.check_moving_base(self)
-        axes = self._wrench_axes(wrench_frame)
-        return JointReactions(*self._answer("joint_reactions", arguments, on_singular, platform_axes=axes))
+        loads = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
+        state = {"pose": pose, "twist": twist, "acceleration": acceleration}
+        more = {"on_singular": on_singular, "wrench_frame": wrench_frame}
+        return JointReactions(*self._answer_named("joint_reactions", {**state, **loads, **more}))

@@ -195,7 +195,7 @@ def test_every_function_has_a_source(name):
     """Their graphs are those of the CPU's kernels; what is too large for a GPU says so."""
     robot = tf.load(name)
     for function, entry in robot.functions.items():
-        if not entry.public or (function.endswith("derivatives") and robot.positions_are_poses):
+        if not entry.public or (function.endswith("derivatives") and robot.positions.pose):
             continue  # the largest graphs: minutes of writing would show nothing more
         try:
             kernel = robot.kernel(function, target="cuda", dtype="float32")

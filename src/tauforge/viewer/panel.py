@@ -195,7 +195,7 @@ def position_ranges(robot: Robot, visited: Sequence[Array]) -> list[Range]:
         inside = np.concatenate([home[None, k], *(v[:, k] for v in seen)])
         low, high = rows[:, k].min(), rows[:, k].max()
         if coordinate.turns:  # a pose is hardly anywhere with a half turn, a crank is
-            whole = not robot.positions_are_poses
+            whole = k not in robot.positions.pose
             low, high = (-math.pi, math.pi) if whole else (max(low, -math.pi), min(high, math.pi))
         lower = coordinate.lower if math.isfinite(coordinate.lower) else low
         upper = coordinate.upper if math.isfinite(coordinate.upper) else high

@@ -125,7 +125,7 @@ class Map(Report):
 
     def plot(self) -> Any:
         """A matplotlib figure: a curve, a slice in colours, or slices through a map with three axes."""
-        from tauforge.workspace.map_pictures import drawn
+        from tauforge.workspace.pictures import drawn
 
         return drawn(self)
 

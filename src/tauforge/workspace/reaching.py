@@ -102,7 +102,7 @@ class Reach(Report):
 
     def plot(self) -> Any:
         """A matplotlib figure with a bar to each side for each direction, coloured by the kind of limit at its end."""
-        from tauforge.workspace.reach_pictures import bars
+        from tauforge.workspace.pictures import bars
 
         return bars(self)
 

@@ -430,4 +430,4 @@ class StewartPlatform(PlatformDescription):
         loads = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
         state = {"pose": pose, "twist": twist, "acceleration": acceleration}
         more = {"on_singular": on_singular, "wrench_frame": wrench_frame}
-        return JointReactions(*self._answer_named("joint_reactions", {**state, **loads, **more}))
+        return JointReactions(*self._answer_call("joint_reactions", (), {**state, **loads, **more}))

@@ -85,7 +85,7 @@ class SerialArm(ArmDescription):
 
     @property
     def identity(self) -> str:
-        return repr(self.as_numbers)
+        return repr(self._numbers)
 
     @computed_once
     def model(self) -> ArmModel:

@@ -16,13 +16,12 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.charts.notebook import InNotebook
 from tauforge.errors import ModelError, TauforgeWarning
-from tauforge.extras import how_to_install
+from tauforge.extras import extra_for
 from tauforge.files import written_whole
 from tauforge.robots.physical import levels_to_the_caller
-from tauforge.robots.summary import Summary
+from tauforge.robots.summary import Cell, Rows, Summary, SummaryTable, Words
 from tauforge.simulation.events import Event
 from tauforge.simulation.npz_file import check_regular, invalid, read_npz
-from tauforge.simulation.recording_summary import recording_summary
 from tauforge.tables.reading import read_csv
 from tauforge.tables.robot_columns import PLATFORM, TIME, Columns, arm_columns, columns_in
 from tauforge.tables.table import Column, CsvTable, write_csv
@@ -37,6 +36,7 @@ REPEATS = ("event_count", "event_last")  # of events, which files of older versi
 MAX_BYTES = 2**30
 ARRAYS = ("position", "velocity", "acceleration", "force", "target_position", "target_velocity")
 NUMBERS = ("time", "event_time", *ARRAYS, *REPEATS)
+EVENTS_LISTED = 10
 
 
 @dataclass(frozen=True)
@@ -254,10 +254,8 @@ class Recording(InNotebook):
 
         quantities: names of arrays of the recording, or "error". Metres and radians, N and N m never share an axis.
         """
-        try:
+        with extra_for("plots need", "plots"):
             from matplotlib.figure import Figure
-        except ImportError:
-            raise ModelError("plots need matplotlib", remedy=how_to_install("plots")) from None
         known = ("error", *ARRAYS)
         if isinstance(quantities, str) or not quantities or not set(quantities) <= set(known):
             raise ModelError(
@@ -361,3 +359,50 @@ def _check_texts(arrays: Mapping[str, Array]) -> None:
         invalid("coordinates must be among the names")
     if len(set(coordinates)) < len(coordinates):
         invalid("coordinates must differ")
+
+
+def recording_summary(run: Recording) -> Summary:
+    """How long it is, the range of every coordinate and its largest error, peaks of forces, and events."""
+    start, end = float(run.time[0]), float(run.time[-1])
+    name = f"Recording of {run.robot}: " if run.robot else "Recording: "
+    headline: Words = (name, end - start, f" s in {len(run.time):,} rows")
+    parts: list[SummaryTable | Words] = [_coordinates(run), _forces(run)]
+    if run.events:
+        header: tuple[str, ...] = ("what", "which", "at [s]")
+        rows: Rows = tuple((event.what, event.which, float(event.time)) for event in run.events[:EVENTS_LISTED])
+        if any(event.occurrences > 1 for event in run.events[:EVENTS_LISTED]):
+            header = (*header, "times", "last at [s]")
+            rows = tuple((*row, event.occurrences, event.last) for row, event in zip(rows, run.events, strict=False))
+        parts.append(SummaryTable("Events", header, rows, texts=2))
+    if len(run.events) > EVENTS_LISTED:
+        parts.append(f"And {len(run.events) - EVENTS_LISTED} more events.")
+    return Summary(headline, tuple(parts))
+
+
+def _coordinates(run: Recording) -> SummaryTable:
+    has_target = bool(np.isfinite(run.target_position).all())
+    names, units = _named(run.names, run.units, run.position.shape[1])
+    rows: list[tuple[Cell, ...]] = []
+    places = {k: i for i, k in enumerate(run.places)}
+    for k, (name, unit) in enumerate(zip(names, units, strict=True)):
+        column = run.position[:, k]
+        error: tuple[Cell, ...] = ()
+        if has_target:
+            error = (float(np.abs(run.error[:, places[k]]).max()) if k in places else None,)
+        rows.append((name, unit, float(column.min()), float(column.max()), *error))
+    header = ("coordinate", "unit", "smallest", "largest", *(("largest error",) if has_target else ()))
+    return SummaryTable("Positions", header, tuple(rows), texts=2)
+
+
+def _forces(run: Recording) -> SummaryTable:
+    names, units = _named(run.force_names, run.force_units, run.force.shape[1])
+    rows: list[tuple[Cell, ...]] = []
+    for k, (name, unit) in enumerate(zip(names, units, strict=True)):
+        peak = int(np.nan_to_num(np.abs(run.force[:, k])).argmax())
+        rows.append((name, unit, float(run.force[peak, k]), float(run.time[peak])))
+    return SummaryTable("Peak forces, with their signs", ("actuator", "unit", "force", "at [s]"), tuple(rows), texts=2)
+
+
+def _named(names: tuple[str, ...], units: tuple[str, ...], count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Numbers for columns without names, no units for those without."""
+    return names or tuple(str(k) for k in range(1, count + 1)), units or ("",) * count

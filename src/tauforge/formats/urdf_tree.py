@@ -255,9 +255,7 @@ def _rooted(
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
-    every = list(names)
-    more = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(map(shown, every[:most])) + more
+    return validation.listed(map(shown, names), most)
 
 
 def meant(wrong: object, names: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ from tauforge.robots.mechanism.limits import JointBounds
 from tauforge.robots.mechanism.moved_body import ToolBody
 from tauforge.robots.mechanism.placed import PlacedMechanism
 from tauforge.robots.mechanism.state_space import MechanismState
-from tauforge.robots.mechanism.summary import summary, worries
+from tauforge.robots.mechanism.summary import issues, summary
 from tauforge.robots.payload import Payload
 from tauforge.robots.summary import Summary
 from tauforge.validation import counted, freedoms
@@ -335,8 +335,8 @@ class Mechanism(PlacedMechanism):
     def summary(self) -> Summary:
         return summary(self)
 
-    def worries(self) -> list[str]:
-        return worries(self)
+    def issues(self) -> list[str]:
+        return issues(self)
 
     def __repr__(self) -> str:
         bodies, joints = len(self.bodies), len(self.joints)

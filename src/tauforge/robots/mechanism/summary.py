@@ -76,7 +76,7 @@ def structure_sentences(s: Structure) -> list[str]:
     return found
 
 
-def worries(m: Mechanism) -> list[str]:
+def issues(m: Mechanism) -> list[str]:
     found = []
     f, actuators = m.n, len(m.actuators)
     if actuators < f:

@@ -34,7 +34,7 @@ from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.designs import PlatformDesigns
 from tauforge.robots.stewart.drawing import drawn, reactions, sleeves
 from tauforge.robots.stewart.drives import LegSensors
-from tauforge.robots.stewart.fitting_pose import worries_about_limits
+from tauforge.robots.stewart.fitting_pose import issues_of_limits
 from tauforge.robots.stewart.formulations import PlatformFormulations, check_moving_base, corrections
 from tauforge.robots.stewart.functions import (
     EXACT,
@@ -118,7 +118,7 @@ class StewartPlatform(PlatformDescription):
     def varied_model(self, values: Mapping[str, Scalars]) -> PlatformModel:
         return variable.varied_model(self, values)
 
-    def varied_by_payload(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
+    def _fields_carrying(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
         return variable.carrying(self, payload, fields)
 
     designs = computed_once(PlatformDesigns)
@@ -192,9 +192,9 @@ class StewartPlatform(PlatformDescription):
     def summary(self) -> Summary:
         return summary(self)
 
-    def worries(self) -> list[str]:
+    def issues(self) -> list[str]:
         masses = [] if self.has_masses else ["the file gives no masses: kinematics is available, dynamics is not"]
-        return masses + worries_about_limits(self)
+        return masses + issues_of_limits(self)
 
     # ---------------------------------------------------------------------------------------------------- kinematics
 

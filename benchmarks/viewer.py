@@ -51,7 +51,7 @@ def measured(browser: Any, name: str, tabs: int, pixels: float) -> dict[str, Any
     robot = tf.load(name)
     start = np.asarray(robot.positions.default)
     move: tf.motion.Motion = tf.motion.JointMove(start, start + 0.1, duration=PLAYED / 2)
-    if robot.positions_are_poses:
+    if robot.positions.pose:
         move = tf.motion.PoseMotion(move)
     with tf.view(robot, move, port=0) as viewer:
         pages = [opened(browser, viewer, pixels) for _ in range(tabs)]

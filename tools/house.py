@@ -1,4 +1,4 @@
-"""Counts the house: `python tools/house.py [CHECKOUT]` prints a table of what follows for this checkout or another.
+"""Counts the house: `python tools/house.py [CHECKOUT OR COMMIT]` prints a table, by default of this checkout.
 
 code lines      lines of src/tauforge/**/*.py that hold a token of code: no comments, blank lines or docstrings
 files           of src/tauforge/**/*.py
@@ -8,12 +8,19 @@ robot members   public names of the class `tauforge.robots.robot.Robot`: its att
 arm names       public names in `dir()` of a loaded arm
 kind flags      places in src/tauforge outside robots/ that ask what kind a robot is: reads of an attribute of `FLAGS`,
                 comparisons of `.kind`, `isinstance` or `type(...) is` with a class of one kind
-first calls     Python functions of tauforge that are called (profile events "call", module bodies included) from the
-                first inverse_dynamics of a loaded arm until it returns, in a new process with its code on disk
-first frames    frames of tauforge on the stack when that call reaches the compiled kernel, and how many files they are in
-batch frames    frames of tauforge on the stack when a later batch reaches the compiled kernel
-second calls    profile events of tauforge in a second call with one state
-mechanism       the same numbers for forward_dynamics of the five-bar, and how often its structure is analysed
+
+What runs is counted for inverse_dynamics of the arm puma560, and under "mechanism" for forward_dynamics of the
+five-bar. A frame is a Python frame of tauforge; a call is a profile event "call" of one, module bodies included.
+
+spine           in a new process with an empty cache: frames on the stack of the first call, from the public method to
+                the first function of formulations/ that gets traced scalars, both included; the files they are in;
+                and how many of them are in evaluation/ and were called from kernels/ or tracing/ (re-entries)
+analysed        in the same process: how often the structure of the mechanism is analysed, from its load to the end of
+                the first call, random states for it included
+first calls     in a new process with its code on disk: calls from the first call of the method until it returns
+second calls    calls during a second call with one state
+batch frames    frames on the stack of a later call with 20,000 rows where the kernel runs: when
+                `kernels/cpu/threads.py: call`, which calls NumPy's ufunc, is entered
 """
 
 from __future__ import annotations
@@ -24,9 +31,12 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
 import tokenize
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 FLAGS = {
     "positions_are_poses",
@@ -127,52 +137,57 @@ import json, os, sys, warnings
 warnings.simplefilter("ignore")
 import numpy as np
 import tauforge as tf
-ROOT = os.path.dirname(tf.__file__)
+ROOT = os.path.dirname(tf.__file__) + os.sep
 name, method = sys.argv[1:3]
-analysed = 0
-def watch(frame, event, argument):
+
+def watched(call, look):
+    # the calls of tauforge while it runs; look(frame, file) sees each
+    count = 0
+    def watch(frame, event, argument):
+        nonlocal count
+        if event == "call" and frame.f_code.co_filename.startswith(ROOT):
+            count += 1
+            look(frame, frame.f_code.co_filename.removeprefix(ROOT))
+    sys.setprofile(watch)
+    result = call()
+    sys.setprofile(None)
+    return count, result
+
+def stack_of(frame):
+    found = []
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(ROOT):
+            found.append((frame.f_code.co_filename.removeprefix(ROOT), frame.f_code.co_qualname
+                          if hasattr(frame.f_code, "co_qualname") else frame.f_code.co_name))
+        frame = frame.f_back
+    return found[::-1]
+
+analysed, spine, batch = 0, [], []
+def structure(frame, file):
     global analysed
-    if event == "call" and frame.f_code.co_filename.endswith("mechanism/structure.py") and frame.f_code.co_name == "made":
-        analysed += 1
-sys.setprofile(watch)
-robot = tf.load(name)
-sys.setprofile(None)
-x = robot.random_states(3, seed=1)
-state = [a[0] for a in x]
+    analysed += file == "robots/mechanism/structure.py" and frame.f_code.co_name in ("made", "analyse", "analysed")
+
+robot = watched(lambda: tf.load(name), structure)[1]
+state = [a[0] for a in watched(lambda: robot.random_states(3, seed=1), structure)[1]]
 if method == "forward_dynamics":
-    state = [state[0], state[1], np.zeros(len(robot.actuators))]
-calls, spine, stack_of_kernel = 0, [], []
-def count(frame, event, argument):
-    global calls, analysed
-    inside = frame.f_code.co_filename.startswith(ROOT)
-    if event == "call" and inside:
-        calls += 1
-        if frame.f_code.co_filename.endswith("mechanism/structure.py") and frame.f_code.co_name == "made":
-            analysed += 1
-    # a generalized ufunc is called from the method that stands for the kernel
-    if event == "call" and inside and frame.f_code.co_name == "__call__" and "kernels" in frame.f_code.co_filename:
-        frames = []
-        while frame is not None:
-            if frame.f_code.co_filename.startswith(ROOT):
-                frames.append((os.path.relpath(frame.f_code.co_filename, ROOT), frame.f_code.co_name))
-            frame = frame.f_back
-        stack_of_kernel.append(frames[::-1])
-sys.setprofile(count)
-getattr(robot, method)(*state)
-sys.setprofile(None)
-first, first_stack, stack_of_kernel = calls, stack_of_kernel[-1], []
-calls = 0
-sys.setprofile(count)
-getattr(robot, method)(*state)
-sys.setprofile(None)
-second = calls
-batch = [np.repeat(a[None], 20000, axis=0) for a in state]
-getattr(robot, method)(*batch)
-sys.setprofile(count)
-getattr(robot, method)(*batch)
-sys.setprofile(None)
-deepest = max(stack_of_kernel, key=len) if stack_of_kernel else []
-print(json.dumps({"first": first, "stack": first_stack, "second": second, "batch": deepest, "analysed": analysed,
+    state[2] = np.zeros(len(robot.actuators))
+
+def first(frame, file):
+    structure(frame, file)
+    given = [x[0] for x in frame.f_locals.values() if isinstance(x, list) and x] if not spine else []
+    if file.startswith("formulations/") and any(type(x).__name__ == "Traced" for x in given):
+        spine.extend(stack_of(frame))
+
+def kernel(frame, file):
+    if file == "kernels/cpu/threads.py" and frame.f_code.co_name == "call":
+        batch[:] = stack_of(frame)
+
+first_calls = watched(lambda: getattr(robot, method)(*state), first)[0]
+second_calls = watched(lambda: getattr(robot, method)(*state), lambda *_: None)[0]
+rows = [np.repeat(a[None], 20000, axis=0) for a in state]
+getattr(robot, method)(*rows)
+watched(lambda: getattr(robot, method)(*rows), kernel)
+print(json.dumps({"first": first_calls, "second": second_calls, "spine": spine, "batch": batch, "analysed": analysed,
                   "dir": len([n for n in dir(robot) if not n.startswith("_")])}))
 """
 MEMBERS = """
@@ -191,12 +206,31 @@ def answer(checkout: Path, script: str, *arguments: str, cache: str = "") -> str
     return done.stdout
 
 
-def run_time(checkout: Path, name: str, method: str) -> dict[str, object]:
-    """The numbers of calls, from the second of two processes: the first has put the code on the disk."""
+class Counts(NamedTuple):
+    """What runs, of one method.
+
+    spine, batch: the stacks, (file, function) each from the public method inwards
+    """
+
+    first: int
+    second: int
+    spine: list[list[str]]
+    batch: list[list[str]]
+    analysed: int
+    dir: int
+
+    @property
+    def reentries(self) -> int:
+        """How often kernels/ or tracing/ call back into evaluation/."""
+        rooms = [file.partition("/")[0] for file, _ in self.spine]
+        return sum(below in ("kernels", "tracing") and room == "evaluation" for below, room in pairwise(rooms))
+
+
+def run_time(checkout: Path, name: str, method: str) -> Counts:
+    """The spine and the analyses from a first process with an empty cache, the rest from a second with its code."""
     with tempfile.TemporaryDirectory() as cache:
-        answer(checkout, PROBE, name, method, cache=cache)
-        found: dict[str, object] = json.loads(answer(checkout, PROBE, name, method, cache=cache))
-    return found
+        cold, warm = (Counts(**json.loads(answer(checkout, PROBE, name, method, cache=cache))) for _ in range(2))
+    return warm._replace(spine=cold.spine, analysed=cold.analysed)
 
 
 def table(checkout: Path) -> dict[str, object]:
@@ -214,30 +248,39 @@ def table(checkout: Path) -> dict[str, object]:
         "files": len(texts),
         "one reader": single_readers(folder),
         "robot members": int(answer(checkout, MEMBERS)),
-        "arm names": arm["dir"],
+        "arm names": arm.dir,
         "kind flags": len(flags),
     }
-    for label, told in (("", arm), ("mechanism: ", mechanism)):
-        stack, batch = told["stack"], told["batch"]
-        assert isinstance(stack, list)
-        assert isinstance(batch, list)
+    for label, counts in (("", arm), ("mechanism: ", mechanism)):
+        files = {file for file, _ in counts.spine}
         found |= {
-            f"{label}first calls": told["first"],
-            f"{label}first frames": f"{len(stack)} in {len({file for file, _ in stack})} files",
-            f"{label}second calls": told["second"],
-            f"{label}batch frames": len(batch),
+            f"{label}spine": f"{len(counts.spine)} frames, {len(files)} files, {counts.reentries} re-entries",
+            f"{label}first calls": counts.first,
+            f"{label}second calls": counts.second,
+            f"{label}batch frames": len(counts.batch),
         }
-    found["mechanism: structure analysed"] = mechanism["analysed"]
+    found["mechanism: analysed"] = mechanism.analysed
     if flags:
         found["flags at"] = ", ".join(flags)
     return found
 
 
+def sources_of(commit: str, folder: Path) -> Path:
+    """The sources of a commit of this repository, unpacked."""
+    root = Path(__file__).parents[1]
+    archive = subprocess.run(["git", "archive", commit, "src"], cwd=root, check=True, capture_output=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
+        packed.extractall(folder, filter="data")
+    return folder
+
+
 def main() -> None:
-    """Prints the table of a checkout."""
-    checkout = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1]).resolve()
-    for name, value in table(checkout).items():
-        print(f"{name:32} {value}")
+    """Prints the table of a checkout or a commit."""
+    given = sys.argv[1] if len(sys.argv) > 1 else str(Path(__file__).parents[1])
+    with tempfile.TemporaryDirectory() as folder:
+        checkout = Path(given).resolve() if Path(given).is_dir() else sources_of(given, Path(folder))
+        for name, value in table(checkout).items():
+            print(f"{name:24} {value}")
 
 
 if __name__ == "__main__":

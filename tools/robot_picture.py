@@ -21,7 +21,7 @@ def main() -> None:
         axes.set_title(f'tf.plot(tf.load("{name}"), forces=...)', family="monospace", fontsize=10)
         robot = tf.load(name)
         position = robot.positions.default
-        tf.plot(robot, position, forces=robot.holding_forces(position), frames=[robot.moved_body], axes=axes)
+        tf.plot(robot, position, forces=robot.holding_forces(position), frames=[robot.moved_body.name], axes=axes)
     figure.savefig(PICTURE, dpi=100, pil_kwargs={"optimize": True})
 
 

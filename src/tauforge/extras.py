@@ -1,12 +1,28 @@
-"""How to install an extra of tauforge, such as `viewer`, beside the tauforge that runs."""
+"""Extras of tauforge, such as `viewer`: their libraries, and how to install them beside the tauforge that runs."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tauforge.errors import ModelError
+
 SOURCE = Path(__file__).parents[2]
+
+
+@contextmanager
+def extra_for(who: str, extra: str) -> Iterator[None]:
+    """Imports under it raise ModelError with what to install where a library is missing. who: such as "plots need"."""
+    try:
+        yield
+    except ImportError as error:
+        name = (error.name or "").partition(".")[0]
+        if name.startswith("tauforge"):
+            raise
+        raise ModelError(f"{who} {name}", remedy=how_to_install(extra)) from None
 
 
 def how_to_install(extra: str) -> str:

@@ -307,6 +307,7 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "deep arrays, balanced": ("a = " + "[" * 20_000 + "]" * 20_000, "nested"),
     "deep inline tables": ("a = " + "{a = " * 20_000 + "1" + "}" * 20_000, "nested"),
     "deep dotted inline tables": ("a = " + "{a.a.a.a.a.a.a = " * 10_000, "nested"),
+    "deep arrays beside empty ones": ("a = " + "[[]," * 4_000, "nested"),
     "large": ("#" * 10**6, "256 KiB"),
     "long array": ("a = [" + "1," * 120_000 + "]", "15000"),
     "many lines": ("\n" * 200_000, "empty"),

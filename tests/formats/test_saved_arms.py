@@ -205,6 +205,8 @@ def test_tip_and_lock_are_for_urdf(tmp_path: Path) -> None:
         load(path, tip="hand")
     with pytest.raises(ModelError, match=r"lock: lock applies to URDF files only, and 'puma560' is not one"):
         load("puma560", lock={"joint1": 0.0})
+    with pytest.raises(TypeError, match=r"load\(\) got an unexpected keyword argument 'tipp'"):
+        load(path, tipp="hand")  # type: ignore[call-overload]
 
 
 def test_suffix_in_capitals(tmp_path: Path) -> None:

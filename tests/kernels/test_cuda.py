@@ -15,7 +15,7 @@ from tauforge.kernels.cuda.loop_source import BLOCK, loop_source
 from tauforge.kernels.cuda.source import SHARED_BYTES, block_size, fitting, operands
 from tauforge.simulation.gpu_rollouts import gpu_formulas, loop_of
 from tauforge.simulation.integrators import FAR
-from tauforge.simulation.rollout_checks import rollout_task
+from tauforge.simulation.rollout_task import rollout_task
 
 ROWS = 70  # two blocks, of which the second is not full
 HOME = np.array([0.1, 0.0, 1.0, 0.1, 0.2, 0.1])
@@ -195,7 +195,7 @@ def test_every_function_has_a_source(name):
     """Their graphs are those of the CPU's kernels; what is too large for a GPU says so."""
     robot = tf.load(name)
     for function, entry in robot.functions.items():
-        if not entry.public or (function.endswith("derivatives") and robot.positions_are_poses):
+        if not entry.public or (function.endswith("derivatives") and robot.positions.pose):
             continue  # the largest graphs: minutes of writing would show nothing more
         try:
             kernel = robot.kernel(function, target="cuda", dtype="float32")

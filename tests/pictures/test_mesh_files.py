@@ -21,9 +21,8 @@ import tauforge as tf
 from support.tolerances import ROUNDING, SINGLE
 from support.urdf_texts import changed
 from tauforge.errors import ModelError, TauforgeWarning
-from tauforge.pictures import mesh_files, mesh_parsing
-from tauforge.pictures.mesh_files import read_mesh
-from tauforge.pictures.mesh_parsing import parsed_mesh
+from tauforge.pictures import mesh_files
+from tauforge.pictures.mesh_files import parsed_mesh, read_mesh
 from tauforge.robots.visuals import MeshFile
 
 trimesh = pytest.importorskip("trimesh")
@@ -141,7 +140,7 @@ def test_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", ["stl", "obj"])
 def test_many_triangles(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mesh_parsing, "MOST_FACES", 11)
+    monkeypatch.setattr(mesh_files, "MOST_FACES", 11)
     with pytest.raises(ModelError, match="the mesh has more than 1,000,000 triangles"):
         parsed_mesh(content(kind), kind)
 
@@ -320,7 +319,7 @@ def test_points_of_many_instances_are_refused_before_they_are_placed() -> None:
 
 
 def test_points_of_no_face_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mesh_parsing, "MOST_CORNERS", 10)
+    monkeypatch.setattr(mesh_files, "MOST_CORNERS", 10)
     with pytest.raises(ModelError, match="more than 1,000,000 triangles"):
         parsed_mesh(b"v 0 0 0\n" * 11 + b"f 1 2 3\n", "obj")
 

@@ -42,7 +42,7 @@ def test_pictured_positions_keep_the_limits():
         low, high = np.transpose([c.usual_range for c in robot.coordinates])
         assert position.shape == (robot.positions.size,)
         position = robot.positions.coordinates(position)
-        if robot.positions_are_poses:
+        if robot.positions.pose:
             assert robot.stroke is None or robot.within_limits(position).hold
         else:
             assert (low <= position).all()

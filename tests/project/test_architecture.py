@@ -1,4 +1,4 @@
-"""The page on architecture: every function it names exists, and its picture is what the imports say."""
+"""The page on architecture: every name exists, its tables are replayed, and its picture is what the imports say."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import house
 import layer_picture
 
 ROOT = Path(__file__).parents[2]
@@ -53,3 +54,58 @@ def test_nothing_in_the_picture_points_upwards():
     packages = layer_picture.layers()
     for name, others in layer_picture.imports(packages).items():
         assert all(packages.index(other) > packages.index(name) for other in others), name
+
+
+def rows_of(section):
+    """The names in the table of a section: modules as files of the package, and the functions in them."""
+    text = PAGE.split(f"\n## {section}\n")[1].split("\n## ")[0]
+    return [in_file(name) for name in re.findall(r"^\| \d+ \| `tauforge\.([\w.]+)` \|", text, re.M)]
+
+
+def in_file(name):
+    parts = name.split(".")
+    count = next(
+        k
+        for k in range(len(parts), 0, -1)
+        if (ROOT / "src/tauforge" / "/".join(parts[:k])).with_suffix(".py").is_file()
+    )
+    return "/".join(parts[:count]) + ".py", ".".join(parts[count:])
+
+
+def replays(rows, frames):
+    """Every row is a frame, in this order, and every frame a row; a function stands for what is defined in it."""
+    assert [file for file, _ in rows] == [file for file, _ in frames]
+    for (_, wanted), (_, got) in zip(rows, frames, strict=True):
+        assert got == wanted or got.startswith(f"{wanted}.<locals>.")
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return house.run_time(ROOT, "puma560", "inverse_dynamics")
+
+
+@pytest.fixture(scope="module")
+def mechanism():
+    return house.run_time(ROOT, "five-bar", "forward_dynamics")
+
+
+def test_the_first_call(arm):
+    replays(rows_of("The first call"), arm.spine)
+    assert len(arm.spine) <= 12
+    assert len({file for file, _ in arm.spine}) <= 7
+    assert arm.reentries <= 1
+    assert arm.first <= 1200
+
+
+def test_the_first_call_of_a_mechanism(mechanism):
+    replays(rows_of("A mechanism"), mechanism.spine)
+    assert len(mechanism.spine) <= 12
+    assert mechanism.reentries <= 1
+    assert mechanism.analysed == 1
+
+
+def test_later_calls_and_batches(arm, mechanism):
+    for counts in (arm, mechanism):
+        assert counts.second == 0
+        replays(rows_of("A batch"), counts.batch)
+        assert len(counts.batch) <= 3

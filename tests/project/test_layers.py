@@ -12,7 +12,7 @@ KINDS = {
     *("SerialArm", "StewartPlatform", "Mechanism"),
     *("ArmDescription", "PlatformDescription", "MechanismDescription"),
 }
-LABELS = {"kind", "noun"}  # words of a robot for people; nothing may depend on them
+LABELS = {"kind"}  # a word for people; nothing may depend on it
 ROOMS = ("motion", "control", "simulation", "pictures", "analysis", "workspace", "charts", "cli")
 # Modules that need a constant or a search of one kind of robot, and why.
 EXCEPTIONS = {
@@ -145,14 +145,14 @@ def test_such_questions_are_found(source):
     "source",
     [
         "if robot.kind == 'serial arm': pass",
-        "x = 'platform' != self.robot.noun",
-        "y = robot.noun in ('arm', 'platform')",
+        "x = 'platform' != self.robot.kind",
+        "y = robot.kind in ('arm', 'platform')",
         "z = (a.kind, a.n) == (0, 1)",
         "match robot.kind:\n    case 'cart': pass",
         "law = LAWS[robot.kind]",
         "if robot.kind.startswith('serial'): pass",
-        "law = LAWS.get(robot.noun)",
-        "article = 'an' if robot.noun[0] in 'aeiou' else 'a'",
+        "law = LAWS.get(robot.kind)",
+        "article = 'an' if robot.kind[0] in 'aeiou' else 'a'",
     ],
 )
 def test_decisions_by_labels_are_found(source):
@@ -161,7 +161,7 @@ def test_decisions_by_labels_are_found(source):
 
 @pytest.mark.parametrize(
     "source",
-    ["text = f'{robot.kind} {robot.name}'", "x = array.dtype.kind in 'iuf'", "said(robot.noun)", "kind == robot.n"],
+    ["text = f'{robot.kind} {robot.name}'", "x = array.dtype.kind in 'iuf'", "said(robot.kind)", "kind == robot.n"],
 )
 def test_words_for_people_are_no_decisions(source):
     assert list(questions_about_labels(ast.parse(source))) == []

@@ -13,6 +13,7 @@ from support.robot_functions import MECHANISMS, tried
 from support.tolerances import FORMULATIONS, PLACED, error_beside
 from tauforge.pictures.animation_frames import outlines
 from tauforge.robots.drawing import inertia_ellipsoid
+from tauforge.robots.positions import body_of, condition
 
 NAMES = list(tried())
 WITH_MASSES = [name for name in NAMES if name not in ("dietmaier", "mathworks-hexapod", *MECHANISMS)]
@@ -139,42 +140,42 @@ def test_dragging_brings_the_moved_body_to_a_pose(name: str) -> None:
     start = np.array(robot.positions.default)
     target = robot.positions.at(robot.positions.coordinates(start) + 0.02 * np.cos(np.arange(robot.n)), start)
     wanted = _moved(robot, target)
-    found = robot.position_towards(wanted, start)
+    found = robot.moved_body.towards(wanted, start)
     np.testing.assert_allclose(_moved(robot, found), wanted, atol=1e-6)
     far = wanted.copy()
     far[:3, 3] += 100.0
-    assert np.isfinite(robot.position_towards(far, start)).all()
-    assert robot.condition(start) >= 1
+    assert np.isfinite(robot.moved_body.towards(far, start)).all()
+    assert robot.moved_body.condition(start) >= 1
 
 
 def test_angles_go_on_where_they_were() -> None:
     rig = tf.load("motion-rig")
     near = np.array([0, 0, 1.0, 0, 0, 3.1])
-    found = rig.position_towards(_moved(rig, near + [0, 0, 0, 0, 0, 0.1]), near)
+    found = rig.moved_body.towards(_moved(rig, near + [0, 0, 0, 0, 0, 0.1]), near)
     np.testing.assert_allclose(found, near + [0, 0, 0, 0, 0, 0.1], atol=1e-12)
 
 
 def test_a_platform_goes_as_far_as_its_limits_allow() -> None:
     rig = tf.load("motion-rig")
     start = np.array(rig.positions.default)
-    found = rig.position_towards(_moved(rig, start + [0, 0, 5.0, 0, 0, 0]), start)
+    found = rig.moved_body.towards(_moved(rig, start + [0, 0, 5.0, 0, 0, 0]), start)
     assert rig.within_limits(found)
     assert 0.05 < found[2] - start[2] < 1.0
     beyond = start + [0, 0, 3.0, 0, 0, 0]
-    np.testing.assert_allclose(rig.position_towards(_moved(rig, start), beyond), start, atol=1e-12)
+    np.testing.assert_allclose(rig.moved_body.towards(_moved(rig, start), beyond), start, atol=1e-12)
 
 
 def test_other_robots_cannot_be_dragged() -> None:
     cart = CartPendulum()
     with pytest.raises(tf.UnsupportedFeatureError, match="cart has no inverse kinematics"):
-        cart.position_towards(np.eye(4), np.zeros(2))
+        body_of(cart)
     assert cart.reactions(np.zeros(2), np.zeros(2), np.zeros(2)) == ()
-    assert cart.condition(np.zeros(2)) is None
+    assert condition(cart, np.zeros(2)) is None
 
 
 def _moved(robot: Any, position: np.ndarray) -> np.ndarray:
     frames = robot.drawing(position).frames
-    return np.asarray(next(frame.transform for frame in frames if frame.name == robot.moved_body))
+    return np.asarray(next(frame.transform for frame in frames if frame.name == robot.moved_body.name))
 
 
 def away(place: np.ndarray, segments: list[Any]) -> float:

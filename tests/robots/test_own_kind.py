@@ -29,6 +29,7 @@ from tauforge.evaluation import unmodified
 from tauforge.evaluation.derivatives import with_derivatives
 from tauforge.evaluation.fast_path import is_installed
 from tauforge.evaluation.functions import Function
+from tauforge.robots.robot import noun_of
 from tauforge.simulation import Recording, batch_steps, compiled_steps, rollouts
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
@@ -328,10 +329,10 @@ def test_words_for_it():
         kind = "trolley"
 
     class Arm(type(tf.load("planar-2r"))):
-        kind = "arm of mine"
+        kind = "my arm"
 
-    assert (CART.noun, Trolley().noun) == ("cart", "trolley")
-    assert Arm(**tf.load("planar-2r").__getstate__()).noun == "arm"
+    assert (noun_of(CART), noun_of(Trolley())) == ("cart", "trolley")
+    assert noun_of(Arm(**tf.load("planar-2r").__getstate__())) == "arm"
 
 
 def test_it_is_drawn():

@@ -46,7 +46,7 @@ def test_each_quantity_is_that_of_the_method(way, k):
     exceeded = margins < 0
     expected = np.where(exceeded.any(axis=1), exceeded.argmax(axis=1) + 1, 0) if margins.size else np.zeros(ROWS)
     assert np.array_equal(found["limit"], expected)
-    condition = np.asarray(robot.condition(position))
+    condition = np.asarray(robot.moved_body.condition(position))
     assert (np.abs(found["condition"] / condition - 1) < ROUNDING * condition).all()
     force = np.abs(robot.holding_forces(position)).max(axis=1)
     assert (np.abs(found["force"] - force) < FORMULATIONS * condition * force).all()
@@ -59,7 +59,7 @@ def test_stiffness_is_the_smallest_eigenvalue(way, k, length):
     position = np.vstack([positions(robot, known), robot.positions.default, np.full(robot.n, np.nan)])
     found = at_positions(robot, ["stiffness", "condition"], position, characteristic_length=length)
     assert np.isnan(found["stiffness"][-1])
-    maps_forces = robot.matrix_maps_forces
+    maps_forces = robot.moved_body.maps_forces
     matrix = (robot.force_matrix if maps_forces else robot.jacobian)(position[:-1])
     matrix[:, 3:] *= 1 / length if maps_forces else length
     values = np.linalg.svd(matrix, compute_uv=False)

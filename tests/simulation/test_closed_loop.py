@@ -13,7 +13,7 @@ from tauforge.control import PD, AdaptiveComputedTorque, ComputedTorque, LegSpac
 from tauforge.motion import JointMove, PoseMotion, Sine, StraightLine
 from tauforge.robots.poses import pose_of
 from tauforge.simulation import Sensors
-from tauforge.simulation.recording_builder import TOGETHER
+from tauforge.simulation.closed_loop import TOGETHER
 
 pytestmark = pytest.mark.usefixtures("as_installed")
 

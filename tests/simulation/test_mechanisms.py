@@ -95,11 +95,11 @@ def test_the_delta_and_the_six_rus_follow_by_computed_torque() -> None:
 
 def test_the_tool_of_a_delta_follows_a_line_in_space() -> None:
     m = delta().replace(tool="platform")
-    start = pose_of(m.moved_body_frames(m.home))
+    start = pose_of(m.moved_body.frames(m.home))
     line = tf.motion.StraightLine(start, start + [0.03, 0.02, -0.03, 0, 0, 0], 0.5, 0.15, 1.0)
     law = tf.control.ResolvedRate(m)
     run = tf.simulate(m, law, line, initial=(m.home, np.zeros(3)), step=2e-3, control_period=2e-3)
-    there = pose_of(m.moved_body_frames(run.position))
+    there = pose_of(m.moved_body.frames(run.position))
     assert np.abs(there - line.sample(run.time).position).max() < 2e-3  # m, rad: the velocity loop's lag
     assert np.isnan(run.error).all()  # of the motors nothing was asked
 

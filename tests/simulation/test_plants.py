@@ -7,11 +7,17 @@ import pytest
 
 import tauforge as tf
 from support.cart_pendulum import CartPendulum
+from tauforge.computed_once import computed_once
 from tauforge.control import ComputedTorque
+from tauforge.robots.positions import Positions
 
 CART, MOVE = CartPendulum(), tf.motion.JointMove([0.0, 0.0], [0.3, 0.8], 0.1)
 OPTIONS = {"step": 0.01, "control_period": 0.01}
 ARM = tf.load("planar-2r")
+
+
+class Posed(Positions):
+    pose = (0, 1)
 
 
 def changed(**attributes):
@@ -56,7 +62,7 @@ def test_a_label_does_not_matter(attributes):
             {"actuators": columns(CartPendulum.actuators, unit="N")},
             r"actuator 2 of other is T \[N\], that of cart is T \[N m\]",
         ),
-        ({"positions_are_poses": True}, "positions of other are poses, those of the other are not"),
+        ({"positions": computed_once(Posed)}, "positions of other are poses, those of the other are not"),
     ],
 )
 def test_what_differs_is_told(attributes, differing):

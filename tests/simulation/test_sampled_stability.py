@@ -15,7 +15,7 @@ from support.platforms import random_platform
 from support.strategies import random_arm
 from tauforge.control import PD, AdaptiveComputedTorque, ComputedTorque, GravityPD, LegSpaceComputedTorque, ResolvedRate
 from tauforge.motion import JointMove, PoseMotion
-from tauforge.simulation import sampled_stability
+from tauforge.simulation import stability
 
 pytestmark = pytest.mark.usefixtures("as_installed")
 
@@ -175,7 +175,7 @@ def test_a_robot_without_a_hash_is_simulated():
         law, quick = PD(arm, 50.0, 0.0), {"control_period": PERIOD, "duration": 3.0}
         assert len(told(lambda run=run, law=law, quick=quick: run(law.robot, law, STAY, **quick))[1]) == 1
     key = id(arm)
-    assert key in sampled_stability._starts
+    assert key in stability._starts
     del arm, law
     gc.collect()
-    assert key not in sampled_stability._starts
+    assert key not in stability._starts

@@ -12,7 +12,7 @@ import tauforge as tf
 from conftest import SOAK
 from support.strategies import random_arm
 from tauforge.control import PD, ComputedTorque
-from tauforge.simulation.stiffness import BEARABLE
+from tauforge.simulation.stability import BEARABLE
 
 PUMA = tf.load("puma560").replace(gravity=(0, 0, 0))
 STILL = tf.motion.JointMove(np.zeros(6), np.zeros(6), 0.05)

@@ -21,7 +21,7 @@ def move_end(robot):
 
 def move_of(robot, end=None, duration=DURATION):
     move = tf.motion.JointMove(home(robot), move_end(robot) if end is None else end, duration)
-    return tf.motion.PoseMotion(move) if robot.positions_are_poses else move
+    return tf.motion.PoseMotion(move) if robot.positions.pose else move
 
 
 def move_options(robot, **more):

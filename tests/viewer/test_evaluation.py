@@ -28,7 +28,7 @@ def test_the_forces_are_the_librarys(name: str) -> None:
     assert reading.energy == tuple(map(float, robot.energy(*motion[:2])))
     assert reading.problem == ""
     assert reading.difference is None
-    assert reading.condition == pytest.approx(float(robot.condition(state.position)))
+    assert reading.condition == pytest.approx(float(robot.moved_body.condition(state.position)))
 
 
 @pytest.mark.parametrize("name", NAMES)

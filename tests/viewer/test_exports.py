@@ -18,7 +18,7 @@ from tauforge.viewer.tabs import csv_of
 
 def a_little_way(robot: Robot) -> Motion:
     start = robot.positions.coordinates(np.asarray(robot.positions.default, float))
-    if robot.positions_are_poses:
+    if robot.positions.pose:
         return tf.motion.StraightLine(start, start + 0.02, duration=0.5, max_speed=0.1, max_rate=0.1)
     return tf.motion.JointMove(start, start + 0.02, duration=0.5)
 

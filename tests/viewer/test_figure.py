@@ -104,7 +104,7 @@ def test_the_bars_are_the_segments(name: str) -> None:
     if isinstance(robot, tf.Mechanism):  # bodies with three joints and more, and the ground
         assert len(plates) == len(outlines(drawing.segments))
     else:
-        assert len(plates) == (2 if robot.positions_are_poses else 0)
+        assert len(plates) == (2 if robot.positions.pose else 0)
 
 
 def test_a_leg_shorter_than_its_sleeve_has_no_rod() -> None:

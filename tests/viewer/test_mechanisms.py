@@ -108,10 +108,10 @@ def test_a_hand_of_two_fingers_has_a_slider_for_each_joint(tmp_path: Any) -> Non
         session.change("position", 2, 0.4)
         assert "Traceback" not in settled(session)
         np.testing.assert_array_equal(session.state.position, [0, 0, 0.4, 0])
-        pose = hand.moved_body_frames(np.array([0.0, 0.0, 0.5, 0.2]))
+        pose = hand.moved_body.frames(np.array([0.0, 0.0, 0.5, 0.2]))
         session.drag(pose)
         settled(session)
-        np.testing.assert_allclose(hand.moved_body_frames(session.state.position), pose, atol=1e-8)
+        np.testing.assert_allclose(hand.moved_body.frames(session.state.position), pose, atol=1e-8)
         assert session.workspace is not None
         assert len(session.workspace.show().points)
 
@@ -297,11 +297,11 @@ def test_a_slider_beyond_the_loops_says_so(browser: Any) -> None:
 def test_dragging_a_delta_moves_its_platform() -> None:
     m = tf.load("delta")
     with tf.view(m, port=0) as viewer:
-        pose = m.moved_body_frames(m.home).copy()
+        pose = m.moved_body.frames(m.home).copy()
         pose[:3, 3] += [0.05, -0.03, 0.04]
         viewer.session.drag(pose)
         settled(viewer.session)
-        np.testing.assert_allclose(m.moved_body_frames(viewer.session.state.position), pose, atol=1e-8)
+        np.testing.assert_allclose(m.moved_body.frames(viewer.session.state.position), pose, atol=1e-8)
         sliders = [one.value for one in viewer.session.panel.sliders["position"]]
         np.testing.assert_allclose(sliders, m.positions.coordinates(viewer.session.state.position), atol=1e-3)
 
@@ -315,14 +315,14 @@ def test_a_mouse_drags_the_tip_of_a_five_bar(browser: Any) -> None:
         assert becomes(lambda: len(viewer.server.viser.get_clients()) == 1)
         assert becomes(lambda: in_sight(viewer, np.array(m.drawing(m.home).extent)))
         page.wait_for_timeout(2000)
-        before = m.moved_body_frames(session.state.position)
+        before = m.moved_body.frames(session.state.position)
         arrow = np.array([0, 0, SCALE * surroundings(m).size])
         start, end = (pixel(page, viewer, before[:3, 3] + share * arrow) for share in (0.6, 1.0))
         dragged(page, start, end)
         rise = 0.4 * arrow[2]
-        assert becomes(lambda: m.moved_body_frames(session.state.position)[2, 3] - before[2, 3] > rise / 2)
+        assert becomes(lambda: m.moved_body.frames(session.state.position)[2, 3] - before[2, 3] > rise / 2)
         assert becomes(lambda: stays(session))  # moves of the mouse may still be on their way
-        moved = (m.moved_body_frames(session.state.position) - before)[:3, 3]
+        moved = (m.moved_body.frames(session.state.position) - before)[:3, 3]
         assert moved[2] < 1.5 * rise
         assert np.abs(moved[:2]).max() < 0.1 * rise
         assert m.loop_gap(session.state.position) < 1e-12

@@ -90,7 +90,7 @@ def test_a_mouse_drags_a_mechanism_by_its_handle(shown: tuple[Any, tf.Viewer]) -
 
     def moved() -> np.ndarray:
         frames = {frame.name: frame.transform for frame in robot.drawing(session.state.position).frames}
-        return np.asarray(frames[robot.moved_body][:3, 3] - origin)
+        return np.asarray(frames[robot.moved_body.name][:3, 3] - origin)
 
     wanted = 0.3 * float(np.linalg.norm(arrow))
     assert becomes(lambda: bool(moved() @ way > wanted / 2)), (before, session.state.position)

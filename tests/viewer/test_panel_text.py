@@ -57,7 +57,7 @@ def test_the_numbers_are_the_readings(name: str) -> None:
     assert reading.condition is not None
     assert found["condition"] == number(reading.condition, 5)
     legs = [key for key in found if key.startswith("sensor")]
-    assert len(legs) == (6 if robot.positions_are_poses else 0)  # an arm's sensors are its sliders
+    assert len(legs) == (6 if robot.positions.pose else 0)  # an arm's sensors are its sliders
 
 
 def test_names_may_contain_anything() -> None:

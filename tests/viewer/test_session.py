@@ -143,7 +143,7 @@ def test_only_the_newest_pose_of_the_handle_is_followed(session: Session, monkey
         return np.array([pose[0, 3], 0.0])
 
     settle(session)
-    monkeypatch.setattr(type(session.robot), "position_towards", lambda self, pose, near: slow(pose, near))
+    monkeypatch.setattr(type(session.robot.moved_body), "towards", lambda self, pose, near: slow(pose, near))
     for x in np.linspace(0.1, 0.5, 20):
         dragged(session, np.array([x, 0.0, 0.0]))
     assert len(followed) <= 1

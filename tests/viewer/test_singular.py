@@ -19,15 +19,15 @@ LOOK = 0.2 / 128  # s between the instants that are looked at
 class Slider:
     """One coordinate, which is the time. Its condition number is 10 / |x - PEAK|; some rows do not close."""
 
-    may_not_close = False
+    loops = None
 
     def __init__(self, closes_from: float) -> None:
-        self.closes_from, self.positions = closes_from, self
+        self.closes_from, self.positions, self.moved_body = closes_from, self, self
 
     def singularity(self, position: Any) -> None:
         return None
 
-    def condition(self, position: Any) -> Any:
+    def condition(self, position: Any, characteristic_length: Any = None) -> Any:
         assert np.isfinite(position).all()
         return 10.0 / np.maximum(np.abs(position[..., 0] - PEAK), 1e-9)
 
@@ -44,7 +44,7 @@ def frames(position: Any = TIMES[:, None]) -> AnimationFrames:
 @pytest.mark.parametrize("closes_from", [0.0, 0.47])
 def test_rows_that_do_not_close_before_a_peak_do_not_move_it(closes_from: float) -> None:
     robot: Any = Slider(closes_from)
-    assert robot.condition(frames().position).max() > WARNING_CONDITION
+    assert robot.moved_body.condition(frames().position).max() > WARNING_CONDITION
     found = singular_times(robot, frames())
     assert found.words == NEAR
     np.testing.assert_allclose(found.times, [PEAK], atol=LOOK)

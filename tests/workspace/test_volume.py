@@ -8,6 +8,7 @@ import pytest
 import tauforge as tf
 from support.cart_pendulum import CartPendulum
 from support.shells import inside, seen_volume, stroke_platform
+from tauforge.robots.stewart.moved_body import MovedPlatform
 from tauforge.workspace import compare, surface, volume
 from tauforge.workspace.breaks import LOST
 
@@ -91,12 +92,18 @@ def test_a_singular_plane_divides_what_strokes_connect():
     assert found.volume == pytest.approx(found.everywhere / 2, rel=0.02)
 
 
-class Sliced(tf.StewartPlatform):
+class SlicedBody(MovedPlatform):
     """Two singular planes, x = -0.1 m and x = 0.05 m: on both sides of them `singularity` has the same sign."""
 
     def singularity(self, position):
         x = np.asarray(position)[..., 0]
         return (x + 0.1) * (x - 0.05)
+
+
+class Sliced(tf.StewartPlatform):
+    @property
+    def moved_body(self):
+        return SlicedBody(self)
 
 
 @pytest.mark.parametrize("x", [-0.2, 0.0, 0.2])

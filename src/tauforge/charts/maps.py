@@ -11,8 +11,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.charts.figure import PALETTE
 from tauforge.charts.with_matplotlib import LOOK, MOST_TICKS, plain
-from tauforge.errors import ModelError
-from tauforge.extras import how_to_install
+from tauforge.extras import extra_for
 
 MISSING = "#d9dce1"  # where there is no value
 DECADES = 3  # positive values that span more have a logarithmic colour bar
@@ -58,11 +57,9 @@ class Maps:
 
 def drawn_maps(figure: Maps) -> Any:
     """A matplotlib Figure on its own canvas; pyplot is not used, so no figure stays open."""
-    try:
+    with extra_for("plots need", "plots"):
         import matplotlib
         from matplotlib.figure import Figure as Canvas
-    except ImportError:
-        raise ModelError("plots need matplotlib", remedy=how_to_install("plots")) from None
     beside = min(MOST_BESIDE, len(figure.maps))
     rows = -(-len(figure.maps) // beside)
     with matplotlib.rc_context(LOOK):

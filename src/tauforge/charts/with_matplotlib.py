@@ -32,7 +32,7 @@ from tauforge.charts.figure import (
     wrapped,
 )
 from tauforge.errors import ModelError
-from tauforge.extras import how_to_install
+from tauforge.extras import extra_for
 from tauforge.files import written_whole
 
 WIDTH = {1: 7.4, 2: 8.8}  # inches, by columns
@@ -69,12 +69,10 @@ ENDINGS = (".png", ".svg", ".pdf")
 
 def drawn(figure: Figure) -> Any:
     """A matplotlib Figure on its own canvas; pyplot is not used, so no figure stays open."""
-    try:
+    with extra_for("plots need", "plots"):
         import matplotlib
         from matplotlib.figure import Figure as Canvas
         from matplotlib.layout_engine import ConstrainedLayoutEngine
-    except ImportError:
-        raise ModelError("plots need matplotlib", remedy=how_to_install("plots")) from None
     rows = math.ceil(len(figure.panels) / figure.columns)
     shared = has_one_legend(figure)
     everywhere = range(len(figure.panels))

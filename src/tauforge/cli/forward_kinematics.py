@@ -38,6 +38,7 @@ def forward_kinematics(
     """The pose of an arm's tool from its joints, or of a platform from its leg lengths, followed row by row."""
     import numpy as np
 
+    from tauforge.robots.positions import body_name
     from tauforge.tables.reading import read_csv
     from tauforge.tables.robot_columns import POSE, TIME, joint_names, sensor_columns
 
@@ -59,7 +60,7 @@ def forward_kinematics(
 
     def shown() -> Any:
         rows = [(str(column), *(number(end[k]) for end in ends.values())) for k, column in enumerate(POSE)]
-        yield table(f"{mine.name}: pose of its {mine.moved_body}, {len(poses)} rows", ("", *ends), rows)
+        yield table(f"{mine.name}: pose of its {body_name(mine)}, {len(poses)} rows", ("", *ends), rows)
         yield f"written to {output}" if output is not None else "-o POSES.csv writes all of them."
 
     names = [column.name for column in POSE]

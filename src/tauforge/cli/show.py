@@ -28,6 +28,8 @@ def show(
     """A robot: structure, masses, inertias, limits, and what is known to be odd about it."""
     if schematic and picture is None:
         raise bad("--schematic", "it needs a file: give --picture FILE")
+    from tauforge.robots.robot import noun_of
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         mine = load_robot(robot, tip, lock)
@@ -36,7 +38,7 @@ def show(
         from tauforge.pictures.plot import save_picture
 
         save_picture(mine, picture, schematic=schematic)
-    data = {"kind": mine.noun, "units": UNITS, **mine.data(), "warnings": texts}  # in SI units and radians
+    data = {"kind": noun_of(mine), "units": UNITS, **mine.data(), "warnings": texts}  # in SI units and radians
     result(as_json, data, lambda: shown(mine, texts))
 
 

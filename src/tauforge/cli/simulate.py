@@ -181,7 +181,7 @@ def _motion(text: str, robot: AnyRobot, smooth: float | None) -> Any:
         return read_motion(Path(text), robot, smooth)
     if smooth is not None:
         raise bad("--smooth", f"only files are smoothed; a {kind} is smooth already")
-    own = "pose-move" if robot.positions_are_poses else "joint-move"
+    own = "pose-move" if robot.positions.pose else "joint-move"
     if kind != own:
         raise bad("--motion", f"{kind} gives {MOVES[kind]}; {robot.name} needs {own}")
     parts = rest.split(":")
@@ -192,7 +192,7 @@ def _motion(text: str, robot: AnyRobot, smooth: float | None) -> Any:
     turns = np.round((start + robot.positions.error(end, start) - end) / (2 * np.pi))
     end = end + 2 * np.pi * turns  # the short way round
     move = JointMove(start, end, quantity("--motion", parts[2], "s"), *parts[3:])
-    return PoseMotion(move) if robot.positions_are_poses else move
+    return PoseMotion(move) if robot.positions.pose else move
 
 
 def ends(title: str, recording: Recording) -> Any:

@@ -31,7 +31,9 @@ def load_robot(name: str, tip: str | None = None, lock: list[str] | None = None)
 
 def kind_of(robot: Robot) -> str:
     """Such as "an arm"."""
-    noun = robot.noun
+    from tauforge.robots.robot import noun_of
+
+    noun = noun_of(robot)
     return f"{'an' if noun[:1].lower() in VOWELS else 'a'} {noun}"
 
 

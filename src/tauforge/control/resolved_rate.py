@@ -15,6 +15,7 @@ from tauforge.control.controller import Controller, Feedback, check_actuated, ch
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample, positive
 from tauforge.robots.poses import pose_error, transforms
+from tauforge.robots.positions import body_of
 from tauforge.robots.robot import Robot, check_robot
 
 TINY = 1e-30  # avoids 0 / 0
@@ -44,7 +45,7 @@ class ResolvedRate(Controller):
         fastest: float = 3.0,
     ) -> None:
         known = check_robot("robot", robot)
-        if known.moved_body_jacobian(known.positions.default) is None:
+        if known.moved_body is None or known.moved_body.jacobian(known.positions.default) is None:
             raise ModelError(lacks(self, known, "a Jacobian"), field="robot")
         check_actuated(self, known)
         self.robot = known
@@ -55,10 +56,11 @@ class ResolvedRate(Controller):
 
     def rates(self, position: Array, target: MotionSample) -> Array:
         """Joint rates (..., n) that bring the tool back to the motion."""
-        tool = self.robot.moved_body_frames(position)
+        body = body_of(self.robot)
+        tool = body.frames(position)
         apart = pose_error(transforms(target.position), tool)
         wanted = target.velocity + self.gain * apart
-        jacobian = self.robot.moved_body_jacobian(position)
+        jacobian = body.jacobian(position)
         assert jacobian is not None
         U, singular_values, V = np.linalg.svd(jacobian, full_matrices=False)
         near = np.maximum(1 - (singular_values[..., -1:] / self.damping) ** 2, 0.0) * self.damping**2

@@ -26,7 +26,6 @@ from tauforge.validation import real_array
 if TYPE_CHECKING:
     from tauforge.designs.evaluation import States
 
-PICTURES = (".png", ".svg", ".pdf")
 MOST_SHOWN = 5000  # of all designs that were tried: more make a picture slow and no clearer
 
 
@@ -135,17 +134,16 @@ class Front:
 
         path: where to write it, .png, .svg or .pdf
         """
-        from tauforge.charts.with_matplotlib import drawn
+        from tauforge.charts.with_matplotlib import ENDINGS, drawn, save_figure
 
         target = None if path is None else Path(path)
-        if target is not None and target.suffix.lower() not in PICTURES:
+        if target is not None and target.suffix.lower() not in ENDINGS:
             raise ModelError(
-                f"unknown suffix {target.suffix!r}", file=target, remedy=f"Use one of {', '.join(PICTURES)}"
+                f"unknown suffix {target.suffix!r}", file=target, remedy=f"Use one of {', '.join(ENDINGS)}"
             )
         made = drawn(self.figure())
         if target is not None:
-            with written_whole(target) as file:
-                made.savefig(file, format=target.suffix[1:].lower(), dpi=150)
+            save_figure(made, target)
         return made
 
 

@@ -16,7 +16,7 @@ from tauforge.designs.evaluation import Judge, States, check_variable, judge, va
 from tauforge.designs.front import Front, non_dominated
 from tauforge.designs.measures import MEASURES, check_measures, has_limits, measures_of, unit_of
 from tauforge.errors import ConvergenceError, ModelError
-from tauforge.extras import how_to_install
+from tauforge.extras import extra_for
 from tauforge.robots.capabilities import design_parameters
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.robots.static_quantities import METRE
@@ -133,14 +133,10 @@ class Trial:
 
 def _search(trial: Trial, lower: Array, upper: Array, evaluations: int, population: int, seed: int) -> None:
     """Tries designs, generation after generation."""
-    try:
+    with extra_for("the search needs", "design"):
         from pymoo.algorithms.moo.nsga2 import NSGA2
         from pymoo.core.problem import Problem
         from pymoo.optimize import minimize
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("tauforge"):
-            raise
-        raise ModelError("the search needs pymoo", remedy=how_to_install("design")) from None
 
     class Designs(Problem):  # type: ignore[misc] # pymoo has no types
         def _evaluate(self, x: Array, out: dict[str, Any], *args: Any, **named: Any) -> None:

@@ -55,8 +55,10 @@ def by_table(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, 
     @wraps(method)
     def answered(self: Any, /, *given: P.args, **named: P.kwargs) -> T:
         method(self, *given, **named)  # Python words what is wrong with the arguments
-        found: T = self._answer_named(name, {**dict(zip(places, given, strict=False)), **named})
-        return found
+        arguments, on_singular, options = self._sorted(name, {**dict(zip(places, given, strict=False)), **named})
+        found: Any = self._answer(name, arguments, on_singular, **options)
+        result: T = found[0] if len(found) == 1 else found
+        return result
 
     return quick(answered)
 
@@ -130,22 +132,24 @@ class WithFunctions(ABC):
                 install(self, function, tuple(map(entry.argument, loads)), kernel, guarded=entry.guard is not None)
         return results
 
-    def _answer_named(self, function: str, given: Mapping[str, Any]) -> Any:
-        """The result, or all results, of a call: arguments, loads, options and on_singular= by name."""
+    def _sorted(self, function: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], str, dict[str, Any]]:
+        """Arguments with loads, on_singular= and options of a call that gives them by name."""
         entry, options = self.functions[function], self._check_options(function, given)
         names = [argument.name for argument in (*entry.arguments, *entry.optional)]
         arguments = {name: options.pop(name) for name in names if name in options}
         on_singular = options.pop(ON_SINGULAR, "raise")
         self._check_loads([name for name, value in arguments.items() if value is not None], options)
-        results = self._answer(function, arguments, on_singular, **options)
-        return results[0] if len(results) == 1 else results
+        return arguments, on_singular, options
 
     def _answer_call(self, function: str, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """The default of a method: the table's entry says what it takes by position and by keyword."""
         if function not in self.functions:
             raise UnsupportedFeatureError(f"{self.name} has no {function}", field=function)
         call = sorted_call(self.name, function, self.functions[function], given, self._check_options(function, named))
-        return self._answer_named(function, {**call.arguments, **call.options, ON_SINGULAR: call.on_singular})
+        named = {**call.arguments, **call.options, ON_SINGULAR: call.on_singular}
+        arguments, on_singular, options = self._sorted(function, named)
+        found = self._answer(function, arguments, on_singular, **options)
+        return found[0] if len(found) == 1 else found
 
     def kernel(
         self,

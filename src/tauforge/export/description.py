@@ -15,6 +15,7 @@ from tauforge.kernels.specification import Specification
 from tauforge.robots.base_motion import BASE_MOTION
 from tauforge.robots.formulations import WRENCH
 from tauforge.robots.payload import PAYLOAD, Payload
+from tauforge.robots.positions import body_name
 from tauforge.robots.robot import Robot
 
 if TYPE_CHECKING:
@@ -54,12 +55,12 @@ def _positions(robot: Robot) -> list[str]:
     )
     poses = "poses of the moved body in the base frame: x, y, z and the angles of R = Rz Ry Rx"
     twists = "Velocities are twists (velocity of its origin, angular velocity), base axes."
-    turns = "" if robot.velocities_are_rates else "; of the three angles of a ball, angular velocities"
+    turns = "" if not robot.positions.turning else "; of the three angles of a ball, angular velocities"
     rates = f"Velocities and accelerations are those of the coordinates{turns}."
     if robot.positions.entries == robot.coordinates:
         first = (
             f"Positions are {poses}. {twists}"
-            if robot.positions_are_poses
+            if robot.positions.pose
             else f"Positions are the coordinates below. {rates}"
         )
         return [first, f"Coordinates: {coordinates}."]
@@ -67,7 +68,7 @@ def _positions(robot: Robot) -> list[str]:
         f"A position has {robot.positions.size} entries: {entries}.",
         f"One position: {', '.join(repr(float(x) + 0.0) for x in robot.positions.default)}.",
         f"Coordinates, from which the other entries follow: {coordinates}.",
-        f"Coordinates are {poses}. {twists}" if robot.positions_are_poses else rates,
+        f"Coordinates are {poses}. {twists}" if robot.positions.pose else rates,
     ]
 
 
@@ -121,11 +122,11 @@ def _extra_meanings(robot: Robot, function: Function, extra: Extra) -> list[str]
 
 def _load(robot: Robot, argument: Argument) -> str:
     """A payload, a motion of the base or a wrench in words; zeros are none of it."""
-    axes = "base" if robot.positions_are_poses else "world"
+    axes = "base" if robot.positions.pose else "world"
     if argument == PAYLOAD:
         numbers = (inspect.getdoc(Payload.numbers) or "").splitlines()[0].partition(": ")[2].rstrip(".")
         return (
-            f"{numbers} of a held body, in the frame of the {robot.moved_body}, inertia about its com; not the order of"
+            f"{numbers} of a held body, in the frame of the {body_name(robot)}, inertia about its com; not the order of"
             " inertial_parameters; zeros: nothing"
         )
     if argument == BASE_MOTION:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tauforge.formats.toml_schema import DRIVE
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Hinge, MechanismJoint, Slider, Weld
 from tauforge.robots.serial.serial_arm import SerialArm
@@ -40,13 +41,7 @@ def mechanism_of_arm(arm: SerialArm) -> Mechanism:
                 name,
                 here[:3, 3].tolist(),
                 actuated=True,
-                limits=joint.limits,
-                viscous=joint.viscous,
-                coulomb=joint.coulomb,
-                motor_inertia=joint.motor_inertia,
-                gear_ratio=joint.gear_ratio,
-                max_speed=joint.max_speed,
-                max_force=joint.max_force,
+                **{key: getattr(joint, key) for key in ("limits", *DRIVE)},
                 axis=here[:3, 2].tolist(),
             )
         )
@@ -59,11 +54,7 @@ def mechanism_of_arm(arm: SerialArm) -> Mechanism:
     return Mechanism(
         bodies=tuple(bodies),
         joints=tuple(joints),
-        gravity=arm.gravity,
-        coulomb_speed=arm.coulomb_speed,
-        name=arm.name,
-        known_exceptions=arm.known_exceptions,
-        sources=arm.sources,
+        **{key: getattr(arm, key) for key in ("gravity", "coulomb_speed", "name", "known_exceptions", "sources")},
     )
 
 

@@ -9,10 +9,9 @@ from typing import Any
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.formats.mjcf_geoms import body_of_geoms
+from tauforge.formats.inertials import NO_BODY, Inertial
+from tauforge.formats.mjcf_geoms import BodyGeom, body_of_geoms
 from tauforge.formats.mjcf_values import Values, check_spelling, is_true, unit, up_to
-from tauforge.formats.mjcf_visuals import BodyGeom
-from tauforge.formats.urdf_tree import NO_BODY, Inertial
 from tauforge.formats.xml_lines import Element, shown
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, Hinge, MechanismJoint, Slider, Spherical, Weld
 

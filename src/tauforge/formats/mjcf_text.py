@@ -11,18 +11,8 @@ import numpy as np
 from tauforge.algebra.rotations import quaternion_of_rotation
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector
 from tauforge.errors import ModelError, TauforgeWarning, UnsupportedFeatureError
-from tauforge.formats.xml_text import (
-    Held,
-    axis_of,
-    closing_joints,
-    held_bodies,
-    lost_of_joints,
-    numbers,
-    opened,
-    own_mass,
-    tag,
-    write_xml,
-)
+from tauforge.formats import xml_text as xml
+from tauforge.formats.xml_text import Held, opened, tag
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Hinge, MechanismJoint, Spherical, Weld
 from tauforge.robots.physical import levels_to_the_caller
@@ -40,7 +30,7 @@ def write(m: Mechanism, path: Path) -> None:
         lines = list(_lines(m))
     except ModelError as error:
         raise error.located(path) from None
-    write_xml(path, lines, list(_lost(m)), "MJCF")
+    xml.write_xml(path, lines, list(_lost(m)), "MJCF")
     refused = _refused_by_mujoco(m)
     if refused:
         more = f" and {len(refused) - MOST_TOLD} more" if len(refused) > MOST_TOLD else ""
@@ -52,7 +42,7 @@ def write(m: Mechanism, path: Path) -> None:
 
 def _refused_by_mujoco(m: Mechanism) -> list[str]:
     """Bodies with too little mass or inertia, unless one that is welded on has enough; with products of inertia all."""
-    held = list(held_bodies(m))
+    held = list(xml.held_bodies(m))
     enough = {GROUND_NAME: True}
     for one in reversed(held):  # from the tips inward
         least = min(one.body.mass, _least_moment(one.body))
@@ -62,7 +52,7 @@ def _refused_by_mujoco(m: Mechanism) -> list[str]:
         one.body.name
         for one in held
         if (one.steps and not enough[one.body.name])
-        or (_has_products(own_mass(one.body, one.body.home_frame)[1]) and _least_moment(one.body) < LEAST)
+        or (_has_products(xml.own_mass(one.body, one.body.home_frame)[1]) and _least_moment(one.body) < LEAST)
     ]
 
 
@@ -75,7 +65,7 @@ def _has_products(inertia: Matrix) -> bool:
 
 
 def _lost(m: Mechanism) -> Iterator[str]:
-    yield from lost_of_joints(m)
+    yield from xml.lost_of_joints(m)
     if any(joint.max_speed is not None for joint in m.joints):
         yield "limits of speed"
     if any(joint.limits is not None for joint in m.joints if isinstance(joint, Spherical)):
@@ -86,11 +76,11 @@ def _lost(m: Mechanism) -> Iterator[str]:
 
 def _lines(m: Mechanism) -> Iterator[str]:
     below: dict[str, list[Held]] = {}
-    for held in held_bodies(m):
+    for held in xml.held_bodies(m):
         below.setdefault(held.parent, []).append(held)
     yield opened("mujoco", model=m.name)
     yield "  " + tag("compiler", angle="radian", autolimits="true", inertiafromgeom="false")
-    yield "  " + tag("option", gravity=numbers(m.gravity))
+    yield "  " + tag("option", gravity=m.gravity)
     yield "  <worldbody>"
     yield from _sites(m, GROUND_NAME, NO_DISPLACEMENT, "    ")
     for held in below.get(GROUND_NAME, []):
@@ -110,7 +100,7 @@ def _section(name: str, lines: Iterator[str]) -> Iterator[str]:
 
 def _is_world(m: Mechanism, name: str) -> bool:
     """Whether it is the ground, or a body that MuJoCo's name for the ground fits."""
-    return name == GROUND_NAME or (name == WORLD and any(_is_the_world(held) for held in held_bodies(m)))
+    return name == GROUND_NAME or (name == WORLD and any(_is_the_world(held) for held in xml.held_bodies(m)))
 
 
 def _is_the_world(held: Held) -> bool:
@@ -128,16 +118,16 @@ def _body(m: Mechanism, held: Held, outer: Transform, below: dict[str, list[Held
         raise ModelError("MJCF keeps the name 'world' for the ground", field="bodies", remedy="Rename the body")
     place, more = outer.inverse().then(frame), indent + "  "
     turn = quaternion_of_rotation(place.rotation)
-    yield indent + opened("body", name=body.name, pos=numbers(place.translation), quat=numbers(turn))
+    yield indent + opened("body", name=body.name, pos=place.translation, quat=turn)
     yield from (more + line for line in _joints(held, frame))
     if body.mass or any(x for row in body.inertia for x in row):
-        com, inertia = own_mass(body, frame)
+        com, inertia = xml.own_mass(body, frame)
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.rows
         # MuJoCo takes moments of zero only where no others are given
-        plain = {"diaginertia": numbers((xx, yy, zz))}
-        full = {"fullinertia": numbers((xx, yy, zz, xy, xz, yz))}
+        plain = {"diaginertia": (xx, yy, zz)}
+        full = {"fullinertia": (xx, yy, zz, xy, xz, yz)}
         given = full if _has_products(inertia) else plain
-        yield more + tag("inertial", pos=numbers(com), mass=repr(body.mass), **given)
+        yield more + tag("inertial", pos=com, mass=body.mass, **given)
     yield from _sites(m, body.name, frame, more)
     for inner in below.get(body.name, []):
         yield from _body(m, inner, frame, below, more)
@@ -150,9 +140,9 @@ def _joints(held: Held, frame: Transform) -> Iterator[str]:
     back = frame.inverse()
     gear = joint.gear_ratio
     drive = {
-        "damping": _given(joint.viscous * gear * gear),
-        "frictionloss": _given(max(joint.coulomb) * abs(gear)),
-        "armature": _given(joint.motor_inertia * gear * gear),
+        "damping": joint.viscous * gear * gear or None,
+        "frictionloss": max(joint.coulomb) * abs(gear) or None,
+        "armature": joint.motor_inertia * gear * gear or None,
     }
     for step in held.steps:
         kind = KINDS[step.kind]
@@ -161,7 +151,7 @@ def _joints(held: Held, frame: Transform) -> Iterator[str]:
                 raise UnsupportedFeatureError("MJCF has free joints on the ground only", field=joint.name)
             yield tag("joint", name=joint.name, type=kind, damping=drive["damping"], armature=drive["armature"])
             continue
-        pos = numbers(back.rotation @ step.world.translation + back.translation)
+        pos = back.rotation @ step.world.translation + back.translation
         if kind == "ball":
             yield tag("joint", name=joint.name, type=kind, pos=pos, **drive)
             continue
@@ -172,15 +162,11 @@ def _joints(held: Held, frame: Transform) -> Iterator[str]:
             name=names[k],
             type=kind,
             pos=pos,
-            axis=numbers(back.rotation @ axis_of(step)),
-            range=None if limits is None else numbers(limits),
-            ref=_given(home[k]),
+            axis=back.rotation @ xml.axis_of(step),
+            range=limits,
+            ref=home[k] or None,
             **drive,
         )
-
-
-def _given(value: float) -> str | None:
-    return repr(float(value)) if value else None
 
 
 def _sites(m: Mechanism, body: str, frame: Transform, indent: str) -> Iterator[str]:
@@ -190,7 +176,7 @@ def _sites(m: Mechanism, body: str, frame: Transform, indent: str) -> Iterator[s
         for end, name, point in (("a", spring.body_a, spring.point_a), ("b", spring.body_b, spring.point_b)):
             if name == body:
                 place = back.rotation @ Vector(*point) + back.translation
-                yield indent + tag("site", name=f"spring {k} {end}", pos=numbers(place))
+                yield indent + tag("site", name=f"spring {k} {end}", pos=place)
 
 
 def _springs(m: Mechanism) -> Iterator[str]:
@@ -198,9 +184,9 @@ def _springs(m: Mechanism) -> Iterator[str]:
         yield opened(
             "spatial",
             name=f"spring {k}",
-            stiffness=repr(spring.stiffness),
-            springlength=repr(spring.length),
-            damping=_given(spring.damping),
+            stiffness=spring.stiffness,
+            springlength=spring.length,
+            damping=spring.damping or None,
         )
         yield from ("  " + tag("site", site=f"spring {k} {end}") for end in "ab")
         yield "</spatial>"
@@ -208,7 +194,7 @@ def _springs(m: Mechanism) -> Iterator[str]:
 
 def _equalities(m: Mechanism) -> Iterator[str]:
     frames = {body.name: body.home_frame for body in m.bodies} | {GROUND_NAME: NO_DISPLACEMENT}
-    for joint in closing_joints(m):
+    for joint in xml.closing_joints(m):
         ends = {
             "body1": WORLD if _is_world(m, joint.parent) else joint.parent,
             "body2": WORLD if _is_world(m, joint.child) else joint.child,
@@ -218,14 +204,14 @@ def _equalities(m: Mechanism) -> Iterator[str]:
             yield tag("weld", name=joint.name, **ends)
             continue
         for k, point in enumerate(_points(m, joint)):
-            anchor = numbers(back.rotation @ point + back.translation)
+            anchor = back.rotation @ point + back.translation
             yield tag("connect", name=joint.name + (" again" if k else ""), **ends, anchor=anchor)
     home = {joint.name: float(np.ravel(joint.home)[0]) for joint in m.joints if len(joint.letters) == 1}
     for joint in m.joints:
         if joint.mimic is not None:
             leader, factor, offset = joint.mimic
             constant = offset + factor * home[leader] - home[joint.name]
-            coefficients = numbers((constant, factor, 0.0, 0.0, 0.0))
+            coefficients = (constant, factor, 0.0, 0.0, 0.0)
             yield tag("joint", name=f"{joint.name} follows", joint1=joint.name, joint2=leader, polycoef=coefficients)
 
 
@@ -246,10 +232,10 @@ def _points(m: Mechanism, joint: MechanismJoint) -> list[Vector]:
 def _motors(m: Mechanism) -> Iterator[str]:
     for joint in m.joints:
         if joint.actuated:
-            if joint in closing_joints(m):  # cut through a body, and written as an equality
+            if joint in xml.closing_joints(m):  # cut through a body, and written as an equality
                 raise UnsupportedFeatureError("MJCF has no motor for a joint that closes a loop", field=joint.name)
-            if "B" in {step.kind for held in held_bodies(m) if held.joint is joint for step in held.steps}:
+            if "B" in {step.kind for held in xml.held_bodies(m) if held.joint is joint for step in held.steps}:
                 raise UnsupportedFeatureError("MJCF has no motor for a ball joint", field=joint.name)
-            force = None if joint.max_force is None else numbers((-joint.max_force, joint.max_force))
+            force = None if joint.max_force is None else (-joint.max_force, joint.max_force)
             for name in joint.coordinate_names:
                 yield tag("motor", name=f"{name} motor", joint=name, ctrlrange=force)

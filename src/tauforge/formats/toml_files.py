@@ -82,7 +82,9 @@ def parse(data: bytes) -> dict[str, Any]:
     _check_caps(text)
     try:
         return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise ModelError("not valid TOML: brackets are nested too deep") from None
+    except ValueError as error:
         message = str(error)
         place = LINE.search(message)
         line = None if place is None else int(place[1] or text.count("\n") + 1)

@@ -11,18 +11,9 @@ from tauforge import validation
 from tauforge.algebra.rotations import rotation_to
 from tauforge.algebra.vectors import ZERO, Transform
 from tauforge.errors import ModelError, TauforgeWarning
+from tauforge.formats.inertials import Inertial, together
 from tauforge.formats.urdf_locked_joints import check_lock, leader_of, with_locked_joints
-from tauforge.formats.urdf_tree import (
-    LETTERS,
-    Attachment,
-    Inertial,
-    Tree,
-    UrdfJoint,
-    listed,
-    read_tree,
-    together,
-    unknown_name,
-)
+from tauforge.formats.urdf_tree import LETTERS, Attachment, Tree, UrdfJoint, listed, read_tree, unknown_name
 from tauforge.formats.urdf_visuals import read_visuals
 from tauforge.formats.xml_lines import Element, read_xml, shown
 from tauforge.robots.physical import levels_to_the_caller

@@ -69,7 +69,7 @@ def value(element: Element, name: str) -> Any:
     if default is not None and name not in element.attributes:
         return default
     numbers = element.numbers(name, count)
-    if least is not None and not all(least <= x <= (x if most is None else most) for x in numbers):
+    if least is not None and (min(numbers) < least or (most is not None and max(numbers) > most)):
         expected, got = f"a number >= {least:g}", f"{numbers[0]}"
         if most is not None:
             expected, got = f"lengths from {least:g} to {most:g} {unit}", shown(element.text(name))
@@ -105,7 +105,9 @@ def _unknown(elements: Iterable[Element]) -> Iterator[tuple[Element, str, str, s
         present = {child.tag for child in element.children}
         for child in element.children:
             if child.tag in known:
-                yield from _unknown_attributes(child)
+                # an <inertial> has no attributes of its own
+                if not child.attributes.keys() <= ATTRIBUTES.get(child.tag, child.attributes).keys():
+                    yield from _unknown_attributes(child)
             elif child.tag not in OTHER_CHILDREN:
                 meant = one_typo_away(child.tag, known)
                 if meant is not None:
@@ -115,7 +117,7 @@ def _unknown(elements: Iterable[Element]) -> Iterator[tuple[Element, str, str, s
 
 
 def _unknown_attributes(element: Element) -> Iterator[tuple[Element, str, str, str | None]]:
-    known = tuple(ATTRIBUTES.get(element.tag, element.attributes))  # an <inertial> has none
+    known = tuple(ATTRIBUTES[element.tag])
     for name in element.attributes:
         if name in known:
             continue

@@ -11,20 +11,10 @@ import numpy as np
 from tauforge.algebra.rotations import angles_of, rotation_about
 from tauforge.algebra.vectors import E_Z, IDENTITY, NO_DISPLACEMENT, Matrix, Transform, Vector, cross
 from tauforge.errors import ModelError
+from tauforge.formats import xml_text as xml
+from tauforge.formats.urdf_elements import MOMENTS
 from tauforge.formats.urdf_tree import UNLIMITED
-from tauforge.formats.xml_text import (
-    STILL,
-    Held,
-    axis_of,
-    closing_joints,
-    held_bodies,
-    lost_of_joints,
-    numbers,
-    opened,
-    own_mass,
-    tag,
-    write_xml,
-)
+from tauforge.formats.xml_text import STILL, Held, opened, tag
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, MechanismJoint, Planar, Spherical
 
@@ -56,17 +46,17 @@ def write(m: Mechanism, path: Path) -> None:
         lines = list(_lines(m, zeros))
     except ModelError as error:
         raise error.located(path) from None
-    write_xml(path, lines, list(_lost(m, zeros)), "URDF")
+    xml.write_xml(path, lines, list(_lost(m, zeros)), "URDF")
 
 
 def _zeros(m: Mechanism) -> Zeros:
-    closing = closing_joints(m)
+    closing = xml.closing_joints(m)
     home = {joint.name: tuple(np.ravel(joint.home).tolist()) for joint in m.joints}
     return {name: own if closing else (0.0,) * len(own) for name, own in home.items()}
 
 
 def _lost(m: Mechanism, zeros: Zeros) -> Iterator[str]:
-    loops = [joint.name for joint in closing_joints(m)]
+    loops = [joint.name for joint in xml.closing_joints(m)]
     if loops:
         yield f"the loops at {', '.join(loops)}; tauforge.load(path, loops=[...]) with these joints closes them again"
     moved = [name for name, zero in zeros.items() if any(zero) and name not in loops]
@@ -90,7 +80,7 @@ def _lost(m: Mechanism, zeros: Zeros) -> Iterator[str]:
     in_row = [joint.name for joint in m.joints if isinstance(joint, Planar) and any(_home(joint, zeros))]
     if in_row:
         yield f"planar joints that are not at 0 at home ({', '.join(in_row[:5])}; written as joints in a row)"
-    yield from lost_of_joints(m)
+    yield from xml.lost_of_joints(m)
 
 
 def _home(joint: MechanismJoint, zeros: Zeros) -> list[float]:
@@ -100,7 +90,7 @@ def _home(joint: MechanismJoint, zeros: Zeros) -> list[float]:
 
 
 def _lines(m: Mechanism, zeros: Zeros) -> Iterator[str]:
-    held = list(held_bodies(m))
+    held = list(xml.held_bodies(m))
     root = _root(held)
     frames = {GROUND_NAME: NO_DISPLACEMENT}
     names = {body.name for body in m.bodies}
@@ -171,7 +161,7 @@ def _moved(held: Held, frame: Transform, home: Sequence[float]) -> Iterator[Move
             yield from _ball(joint.name, joint.at)
         else:
             (k,) = step.coordinates
-            axis, place = axis_of(step), step.world.translation
+            axis, place = xml.axis_of(step), step.world.translation
             name = joint.coordinate_names[k]
             if step is held.steps[-1] and (step.kind == "P" or _on_axis(frame.translation, place, axis)):
                 yield Moved(name, step.kind, frame, _back(step.kind, axis, place, home[k], frame), axis, k)
@@ -214,36 +204,36 @@ def _joint(held: Held, step: Moved, parent: str, child: str, outer: Transform, z
     kinds = {"R": "continuous" if limits is None else "revolute", "P": "prismatic"}
     yield opened("joint", name=step.name, type=kinds.get(step.kind, step.kind))
     place = outer.inverse().then(step.at_zero)
-    rpy = numbers(angles_of(place.rotation)) if place.rotation != IDENTITY else None
-    yield "  " + tag("origin", xyz=numbers(place.translation), rpy=rpy)
+    rpy = angles_of(place.rotation) if place.rotation != IDENTITY else None
+    yield "  " + tag("origin", xyz=place.translation, rpy=rpy)
     yield "  " + tag("parent", link=parent)
     yield "  " + tag("child", link=child)
     if step.axis is not None:
         axis = step.axis if step.kind == "planar" else step.home.rotation.T @ step.axis
-        yield "  " + tag("axis", xyz=numbers(axis))
+        yield "  " + tag("axis", xyz=axis)
     if step.kind in "RP":
         zero = zeros[joint.name][step.coordinate]
-        ends = (None, None) if limits is None else (repr(limits[0] - zero), repr(limits[1] - zero))
+        ends = (None, None) if limits is None else (limits[0] - zero, limits[1] - zero)
         yield from _limit(joint, step.kind, *ends)
         gear = joint.gear_ratio
         damping, friction = joint.viscous * gear * gear, max(joint.coulomb) * abs(gear)
         if damping or friction:
-            yield "  " + tag("dynamics", damping=repr(damping), friction=repr(friction))
+            yield "  " + tag("dynamics", damping=damping, friction=friction)
         if joint.mimic is not None:
             leader, factor, offset = joint.mimic
             offset += factor * zeros[leader][0] - zero
             offset = 0.0 if abs(offset) <= STILL else offset  # home fits the mimic but for rounding
-            yield "  " + tag("mimic", joint=leader, multiplier=repr(factor), offset=repr(offset))
+            yield "  " + tag("mimic", joint=leader, multiplier=factor, offset=offset)
     yield "</joint>"
 
 
-def _limit(joint: MechanismJoint, kind: str, lower: str | None, upper: str | None) -> Iterator[str]:
+def _limit(joint: MechanismJoint, kind: str, lower: float | None, upper: float | None) -> Iterator[str]:
     """Only a continuous joint may be without. Others need all four: numbers that the reader takes as none."""
     if kind == "P" and lower is None:
-        lower, upper = repr(-UNLIMITED), repr(UNLIMITED)
+        lower, upper = -UNLIMITED, UNLIMITED
     if lower is None and joint.max_force is None and joint.max_speed is None:
         return
-    effort, speed = (repr(UNLIMITED if most is None else most) for most in (joint.max_force, joint.max_speed))
+    effort, speed = (UNLIMITED if most is None else most for most in (joint.max_force, joint.max_speed))
     yield "  " + tag("limit", lower=lower, upper=upper, effort=effort, velocity=speed)
 
 
@@ -251,13 +241,12 @@ def _link(body: Body, frame: Transform) -> Iterator[str]:
     if not body.mass and not any(x for row in body.inertia for x in row):
         yield tag("link", name=body.name)
         return
-    com, inertia = own_mass(body, frame)
+    com, inertia = xml.own_mass(body, frame)
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.rows
-    six = {"ixx": xx, "ixy": xy, "ixz": xz, "iyy": yy, "iyz": yz, "izz": zz}
     yield opened("link", name=body.name)
     yield "  <inertial>"
-    yield "    " + tag("origin", xyz=numbers(com))
-    yield "    " + tag("mass", value=repr(body.mass))
-    yield "    " + tag("inertia", **{name: repr(float(value)) for name, value in six.items()})
+    yield "    " + tag("origin", xyz=com)
+    yield "    " + tag("mass", value=body.mass)
+    yield "    " + tag("inertia", **dict(zip(MOMENTS, (xx, xy, xz, yy, yz, zz), strict=True)))
     yield "  </inertial>"
     yield "</link>"

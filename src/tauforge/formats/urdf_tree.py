@@ -14,12 +14,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from tauforge import validation
-from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.vectors import E_X, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
 from tauforge.errors import ModelError, TauforgeWarning
+from tauforge.formats.inertials import NO_BODY, Inertial
 from tauforge.formats.urdf_elements import MOMENTS, unknown_names, value, values
 from tauforge.formats.xml_lines import XACRO_REMEDY, Element, shown
-from tauforge.robots.mechanism.parts import Body
 from tauforge.robots.physical import levels_to_the_caller
 
 LETTERS = {"revolute": "R", "continuous": "R", "prismatic": "P"}
@@ -27,56 +26,6 @@ TYPES = (*LETTERS, "fixed")
 UNSUPPORTED_TYPES = ("floating", "planar")
 UNLIMITED = 1e9  # rad, m, N m, N and their rates: a limit as large as this is none, and is written where there is none
 MAX_LINKS = 500  # and joints; far above any robot, and read in a fraction of a second
-
-
-class Inertial(NamedTuple):
-    """mass kg, com m, inertia kg m^2 about the centre of mass; in the axes of a named frame."""
-
-    mass: float
-    com: Vector
-    inertia: Matrix
-
-    def seen_from(self, placement: Transform) -> Inertial:
-        """The same in the outer frame of the placement."""
-        R, p = placement
-        return Inertial(self.mass, R @ self.com + p, rotated(self.inertia, R))
-
-    @property
-    def is_massless(self) -> bool:
-        return self.mass == 0 and all(x == 0 for row in self.inertia.rows for x in row)
-
-    def as_body(self, name: str, frame: Transform) -> Body:
-        """A body of a mechanism. frame: world <- the frame that this is in"""
-        own = self.seen_from(frame)
-        turned = frame.rotation != NO_DISPLACEMENT.rotation
-        return Body(
-            name,
-            own.mass,
-            tuple(own.com),
-            tuple(tuple(row) for row in own.inertia.rows),
-            origin=None if turned else tuple(frame.translation),
-            frame=validation.from_transform(frame) if turned else None,
-        )
-
-
-NO_BODY = Inertial(0.0, ZERO, Matrix((ZERO, ZERO, ZERO)))
-
-
-def together(parts: Iterable[Inertial]) -> Inertial:
-    """Several as one, all in the same frame."""
-    bodies = list(parts)
-    heavy = [body for body in bodies if body.mass > 0]
-    mass = math.fsum(body.mass for body in heavy)
-    if len(heavy) == 1:
-        com = heavy[0].com  # as given, not rounded by a product and a quotient
-    else:
-        com = ZERO
-        for body in heavy:
-            com = com + body.com * (body.mass / mass)
-    inertia = NO_BODY.inertia
-    for body in bodies:
-        inertia = inertia + body.inertia + point_mass_inertia(body.mass, body.com - com)
-    return Inertial(mass, com, (inertia + inertia.T) * 0.5)
 
 
 class Mimic(NamedTuple):
@@ -129,8 +78,8 @@ class Tree:
         found = {self.root: Attachment(None, NO_DISPLACEMENT)}
         for joint in self.joints.values():
             carrier, placement = found[joint.parent]
-            fixed = Attachment(carrier, placement.then(joint.origin))
-            found[joint.child] = Attachment(joint.name, NO_DISPLACEMENT) if joint.moves else fixed
+            held = (joint.name, NO_DISPLACEMENT) if joint.moves else (carrier, placement.then(joint.origin))
+            found[joint.child] = Attachment(*held)
         return found
 
 
@@ -188,9 +137,10 @@ def _read_inertial(link: Element) -> Inertial:
 
 def read_origin(owner: Element) -> Transform:
     """The frame of the <origin> in an element, seen from the frame around it."""
-    if owner.optional_child("origin") is None:
+    origin = owner.optional_child("origin")
+    if origin is None:
         return NO_DISPLACEMENT
-    rpy, xyz = values(owner, "origin", "rpy", "xyz")
+    rpy, xyz = value(origin, "rpy"), value(origin, "xyz")
     return Transform(validation.rotation_from_rpy(*rpy), Vector(*xyz))
 
 
@@ -305,9 +255,7 @@ def _rooted(
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
-    every = list(names)
-    more = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(map(shown, every[:most])) + more
+    return validation.listed(map(shown, names), most)
 
 
 def meant(wrong: object, names: Sequence[str]) -> str:

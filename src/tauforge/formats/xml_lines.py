@@ -72,16 +72,20 @@ class Element:
         if default is not None and attribute not in self.attributes:
             return default
         words = WORD.findall(self.text(attribute))
-        where = f"{self.tag} {attribute}"
         if len(words) != count:
             expected = "1 number" if count == 1 else f"{count} numbers separated by blanks"
-            raise self.fault(f"expected {expected}, got {shown(self.attributes[attribute])}", field=where)
-        for word in words:
-            if len(word) > MAX_DIGITS or not DECIMAL.fullmatch(word):
-                raise self.fault(f"expected a finite number, got {shown(word)}", field=where, remedy=_remedy(word))
-            if abs(float(word)) > LARGEST:
-                raise self.fault(f"expected a finite number of at most {LARGEST:g}, got {word}", field=where)
-        return tuple(map(float, words))
+            got = shown(self.attributes[attribute])
+            raise self.fault(f"expected {expected}, got {got}", field=f"{self.tag} {attribute}")
+        return tuple([self._number(attribute, word) for word in words])
+
+    def _number(self, attribute: str, word: str) -> float:
+        if len(word) > MAX_DIGITS or not DECIMAL.fullmatch(word):
+            problem, remedy = f"expected a finite number, got {shown(word)}", _remedy(word)
+        elif abs(found := float(word)) > LARGEST:
+            problem, remedy = f"expected a finite number of at most {LARGEST:g}, got {word}", None
+        else:
+            return found
+        raise self.fault(problem, field=f"{self.tag} {attribute}", remedy=remedy)
 
     def rgba(self) -> tuple[float, ...]:
         """Red, green, blue and opacity from 0 to 1, of the attribute that both URDF and MJCF call so."""

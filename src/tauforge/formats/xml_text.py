@@ -20,6 +20,7 @@ from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJo
 from tauforge.robots.physical import levels_to_the_caller
 
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+Value = str | float | Iterable[float] | None  # of an attribute
 STILL = 1e-12  # m, of a frame or an axis: nearer is the same place
 
 
@@ -74,18 +75,20 @@ def own_mass(body: Body, frame: Transform) -> tuple[Vector, Matrix]:
     return R.T @ (Vector(*body.com) - p), (inertia + inertia.T) * 0.5
 
 
-def numbers(values: Iterable[float]) -> str:
-    return " ".join(repr(float(x)) for x in values)
-
-
-def tag(element: str, /, **attributes: str | None) -> str:
-    """An element without children. Attributes that are None are left out."""
+def tag(element: str, /, **attributes: Value) -> str:
+    """An element without children."""
     return f"{opened(element, **attributes)[:-1]}/>"
 
 
-def opened(element: str, /, **attributes: str | None) -> str:
-    """The start of an element with children."""
-    return f"<{' '.join([element, *(f'{key}={quoteattr(x)}' for key, x in attributes.items() if x is not None)])}>"
+def opened(element: str, /, **attributes: Value) -> str:
+    """The start of an element with children. Attributes that are None are left out."""
+    return f"<{' '.join([element, *(f'{key}={_quoted(x)}' for key, x in attributes.items() if x is not None)])}>"
+
+
+def _quoted(value: str | float | Iterable[float]) -> str:
+    if not isinstance(value, str):
+        value = " ".join(repr(float(x)) for x in ((value,) if isinstance(value, int | float) else value))
+    return quoteattr(value)
 
 
 def write_xml(path: Path, lines: Sequence[str], lost: Sequence[str], what: str) -> None:

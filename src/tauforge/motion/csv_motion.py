@@ -57,7 +57,7 @@ class CsvMotion(Motion):
 
     def __init__(self, path: str | os.PathLike[str], robot: Robot, *, smooth: float | None = None) -> None:
         self.smooth = smooth
-        self.of_poses, self.in_rates, self._robot = robot.positions_are_poses, False, robot
+        self.of_poses, self.in_rates, self._robot = bool(robot.positions.pose), False, robot
         table, columns = read_csv(path, joint_names(robot)), columns_of(robot)
         self.rows, self.times = table.rows, table.take_times(TIME)
         position = table.take(columns.position)

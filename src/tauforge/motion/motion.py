@@ -106,7 +106,7 @@ class MotionOfRobot(Motion):
 
 def in_velocities_of(robot: Robot, motion: Motion) -> Motion:
     """The motion as the robot's laws and methods take it."""
-    if motion.of_poses or not motion.in_rates or robot.velocities_are_rates:
+    if motion.of_poses or not motion.in_rates or not robot.positions.turning:
         return motion
     return MotionOfRobot(robot, motion)
 

@@ -18,17 +18,8 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.charts.figure import PALETTE
 from tauforge.errors import ModelError
+from tauforge.pictures import in_space
 from tauforge.pictures.animation_frames import AnimationFrames, actuator_data, drawing_of
-from tauforge.pictures.in_space import (
-    draw_body,
-    draw_forces,
-    draw_ghost,
-    draw_ring,
-    draw_solids,
-    finish,
-    new_figure,
-    space_axes,
-)
 from tauforge.pictures.solids import bodies_of, extent_with
 from tauforge.robots.robot import Robot
 
@@ -67,7 +58,7 @@ class Film:
         self.bodies = bodies_of(robot.name, self.drawing.solids, MOST_FACES)
         low, high = extent_with(self.bodies, self.drawing)
         self.extent = float((high - low).max()) or 1.0
-        finish(self.axes, low, high, self.extent, ZOOM)
+        in_space.finish(self.axes, low, high, self.extent, ZOOM)
         self.canvas.draw()  # which also finds the projection that moving parts need
         self.still = self.canvas.copy_from_bbox(self.canvas.figure.bbox)
 
@@ -96,16 +87,16 @@ class Film:
 
     def _draw_robot(self, k: int) -> None:
         if self.target is not None:
-            draw_ghost(self.axes, self.target, k)
-        draw_solids(self.axes, self.bodies, self.drawing, k, 1.0)
-        draw_body(self.axes, self.drawing, k, 1.0)
+            in_space.draw_ghost(self.axes, self.target, k)
+        in_space.draw_solids(self.axes, self.bodies, self.drawing, k, 1.0)
+        in_space.draw_body(self.axes, self.drawing, k, 1.0)
         if self.drawing.actions:
             force = self.frames.force[k]
             colours, largest = self._colours(force), np.array([actuator["largest"] for actuator in self.actuators])
             for action, colour in zip(self.drawing.actions, colours, strict=True):
                 if action.turns:
-                    draw_ring(self.axes, action, k, self.extent, colour)
-            draw_forces(self.axes, self.drawing.actions, force, k, self.extent, largest, colours)
+                    in_space.draw_ring(self.axes, action, k, self.extent, colour)
+            in_space.draw_forces(self.axes, self.drawing.actions, force, k, self.extent, largest, colours)
 
     def _colours(self, force: Array) -> list[str]:
         """By the share of the limit where there is one, else those of the list of actuators."""
@@ -123,10 +114,10 @@ class Film:
         width, height = self.size
         dots = height / HEIGHT
         # a hundredth of a pixel more, for matplotlib cuts off what rounding leaves below a whole number
-        figure = new_figure(figsize=((width + 0.01) / dots, (height + 0.01) / dots), dpi=dots)
+        figure = in_space.new_figure(figsize=((width + 0.01) / dots, (height + 0.01) / dots), dpi=dots)
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-        axes = space_axes(figure)
+        axes = in_space.space_axes(figure)
         axes.set_position((0.0, 0.03, self._space, 0.9))
         return FigureCanvasAgg(figure), axes
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.errors import ModelError
-from tauforge.extras import how_to_install
+from tauforge.extras import extra_for
 from tauforge.pictures.animation_frames import outlines
 from tauforge.pictures.solids import Body, corners_at
 from tauforge.robots.drawing import Action, Drawing
@@ -41,10 +40,8 @@ ARC_POINTS = 25
 
 def new_figure(**options: Any) -> Any:
     """A matplotlib Figure on its own canvas; pyplot is not used, so no figure stays open."""
-    try:
+    with extra_for("plots need", "plots"):
         from matplotlib.figure import Figure
-    except ImportError:
-        raise ModelError("plots need matplotlib", remedy=how_to_install("plots")) from None
     return Figure(**options)
 
 

@@ -12,19 +12,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.charts.with_matplotlib import check_ending, save_figure
 from tauforge.errors import ModelError, ShapeError
-from tauforge.pictures.in_space import (
-    FORCE,
-    FRAME,
-    MOST_FACES,
-    draw_body,
-    draw_forces,
-    draw_frame,
-    draw_solids,
-    finish,
-    look_down_on_flat,
-    new_figure,
-    space_axes,
-)
+from tauforge.pictures import in_space
 from tauforge.pictures.schematic import schematic as draw_schematic
 from tauforge.pictures.solids import bodies_of, extent_with
 from tauforge.robots.drawing import Drawing
@@ -69,20 +57,22 @@ def plot(
     axes = _new_axes(robot.name) if own else axes
     if not hasattr(axes, "set_zlabel"):
         raise ShapeError("axes", expected="matplotlib axes with projection='3d'", got=type(axes).__name__)
-    bodies = bodies_of(robot.name, drawing.solids, MOST_FACES) if shapes else []
+    bodies = bodies_of(robot.name, drawing.solids, in_space.MOST_FACES) if shapes else []
     low, high = extent_with(bodies, drawing)
     extent = float((high - low).max()) or 1.0
     if own:
-        look_down_on_flat(axes, low, high)
+        in_space.look_down_on_flat(axes, low, high)
     for k, strength in enumerate(np.linspace(FAINTEST if len(positions) > 1 else 1.0, 1.0, len(positions))):
-        draw_solids(axes, bodies, drawing, k, float(strength))
-        draw_body(axes, drawing, k, float(strength))
+        in_space.draw_solids(axes, bodies, drawing, k, float(strength))
+        in_space.draw_body(axes, drawing, k, float(strength))
         for name in chosen:
-            draw_frame(axes, next(f.transform for f in drawing.frames if f.name == name)[k], FRAME * extent, strength)
+            in_space.draw_frame(
+                axes, next(f.transform for f in drawing.frames if f.name == name)[k], in_space.FRAME * extent, strength
+            )
         if pushes is not None:
-            largest, colours = np.abs(pushes).max(axis=0), [FORCE] * len(drawing.actions)
-            draw_forces(axes, drawing.actions, pushes[k], k, extent, largest, colours)
-    finish(axes, low, high, extent)
+            largest, colours = np.abs(pushes).max(axis=0), [in_space.FORCE] * len(drawing.actions)
+            in_space.draw_forces(axes, drawing.actions, pushes[k], k, extent, largest, colours)
+    in_space.finish(axes, low, high, extent)
     return axes.figure
 
 
@@ -142,7 +132,7 @@ def _forces(robot: Robot, drawing: Drawing, given: ArrayLike, count: int) -> Arr
 
 
 def _new_axes(title: str) -> Any:
-    figure = new_figure(figsize=(6.4, 5.6), layout="constrained")
-    axes = space_axes(figure)
+    figure = in_space.new_figure(figsize=(6.4, 5.6), layout="constrained")
+    axes = in_space.space_axes(figure)
     axes.set_title(title, parse_math=False)
     return axes

@@ -1,14 +1,25 @@
-"""Where a robot is: positions beside coordinates."""
+"""Where a robot is: positions beside coordinates, loops that close, and the body that it moves."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
 import numpy as np
 
+from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
+from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.capabilities import Capability
 from tauforge.robots.parts import Coordinate
+
+if TYPE_CHECKING:
+    from tauforge.robots.robot import Robot
+
+Scalars = Sequence[Scalar]
 
 
 @ours
@@ -28,6 +39,22 @@ class Positions(Capability):
     def size(self) -> int:
         """N, the number of entries."""
         return len(self.entries)
+
+    @property
+    def pose(self) -> Sequence[int]:
+        """Places of the six coordinates that are the pose of the moved body: x, y, z and three angles.
+
+        Velocities are then its twists. Empty where coordinates are no pose.
+        """
+        return ()
+
+    @property
+    def turning(self) -> Sequence[Sequence[int]]:
+        """Places among the coordinates of angles whose velocities are angular velocities, joint by joint.
+
+        All other velocities are the rates of their coordinates.
+        """
+        return ()
 
     @property
     def default(self) -> Array:
@@ -81,3 +108,88 @@ class Positions(Capability):
         n = self.robot.n
         shape = (*np.broadcast_shapes(np.shape(position)[:-1], np.shape(velocity)[:-1]), n, n)
         return np.zeros(shape), np.array(np.broadcast_to(np.eye(n), shape))
+
+
+@ours
+class Loops(Capability, ABC):
+    """Loops that must be closed: some coordinates have no position, others have several, one for each assembly."""
+
+    @abstractmethod
+    def condition(self, position: Array) -> Array:
+        """(...) infinite where two ways to assemble the robot meet, and only there; large near that."""
+
+
+@ours
+class MovedBody(Capability, ABC):
+    """The body that the actuators move: the tool of an arm, the platform of a hexapod.
+
+    name:        as drawings call its frame
+    maps_forces: which way `velocity_matrix` maps
+    """
+
+    maps_forces: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def name(self) -> str: ...
+
+    @abstractmethod
+    def frames(self, position: Array) -> Array:
+        """(..., 4, 4) world <- body at positions (..., N), as drawings show it."""
+
+    @abstractmethod
+    def towards(self, pose: Array, near: Array) -> Array:
+        """The position (N,) from which the body is nearest to a pose, within the limits and from a position near.
+
+        pose: (4, 4) world <- body; near: (N,)
+        """
+
+    def jacobian(self, position: Array) -> Array | None:
+        """(..., 6, n) velocity of the body's origin and its angular velocity, by the velocity, world axes, at positions
+        (..., N). None where it is not known.
+        """
+        return None
+
+    def condition(self, position: Array, characteristic_length: float | None = None) -> Array | None:
+        """(...) ratio of the largest and smallest singular values of the matrix between the velocities of the actuators
+        and of the body, in SI units: large near a singularity. None where there is no such matrix.
+
+        characteristic_length: m, multiplies angular velocities and divides moments; None is 1 m
+        """
+        return None
+
+    def velocity_matrix(self, model: Any, position: Scalars) -> Sequence[Scalars] | None:
+        """The matrix between the velocities of the actuators and of the body, or its transpose, over any scalar.
+
+        model: as `Robot.varied_model` gives it. None where there is none.
+        It maps velocities of the actuators to (6,) velocity and angular velocity of the body, or, where `maps_forces`,
+        forces of the actuators to (6,) force and moment on the body.
+        Identity: `condition` is the condition number of this matrix.
+        """
+        return None
+
+    def singularity(self, position: Array) -> Array | None:
+        """(k,) a number that changes its sign where the actuators lose control of the body; None if they never do."""
+        return None
+
+
+def body_name(robot: Robot) -> str:
+    """The name of the moved body, or nothing."""
+    return "" if robot.moved_body is None else robot.moved_body.name
+
+
+def body_of(robot: Robot, field: str = "inverse_kinematics", lacking: str = "inverse kinematics") -> MovedBody:
+    """UnsupportedFeatureError where a robot moves no body."""
+    if robot.moved_body is None:
+        raise UnsupportedFeatureError(f"{robot.name} has no {lacking}", field=field)
+    return robot.moved_body
+
+
+def condition(robot: Robot, position: Array, characteristic_length: float | None = None) -> Array | None:
+    """(...) of the moved body; None where there is none, or it has none."""
+    return None if robot.moved_body is None else robot.moved_body.condition(position, characteristic_length)
+
+
+def singularity(robot: Robot, position: Array) -> Array | None:
+    """(k,) of the moved body; None where there is none, or it has none."""
+    return None if robot.moved_body is None else robot.moved_body.singularity(position)

@@ -28,7 +28,7 @@ from tauforge.robots.parts import (
     Coordinate,
 )
 from tauforge.robots.payload import Payload
-from tauforge.robots.positions import Positions
+from tauforge.robots.positions import Loops, MovedBody, Positions
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.state_space import PlainState, StateSpace
 from tauforge.robots.summary import Summary
@@ -66,25 +66,18 @@ class Robot(WithFunctions):
        chosen by formulation=. Guarded functions take on_singular="nan", which makes singular rows NaN.
     6. **Positions**: `positions`, what positions are beside coordinates, and velocities beside their rates. A position
        (..., N) may have more numbers than velocities and accelerations (..., n): all joints of a mechanism with loops.
-       `may_not_close` says that loops must be closed for that: some coordinates have no position, others have several,
-       and these meet where `loop_condition` is infinite. `velocities_are_rates` says that velocities are the rates of
-       coordinates, `positions_are_poses` that coordinates are poses and velocities twists.
+       `loops` are those that must be closed for that; None where coordinates determine the position.
        `random_states` are states to try things on, `random_arguments` those of any function.
     7. **Actuators' own coordinates**: `sensors`, what is measured at the actuators and where that puts the
-       `moved_body`; `holding_forces` keep the robot at rest. `position_towards(pose, near)` brings the moved body to a
-       pose, as a hand drags it, and `moved_body_frames(position)` says where it is, `moved_body_jacobian(position)` how
-       it moves with the velocity.
+       `moved_body`, which may be None; `holding_forces` keep the robot at rest.
        A robot with other than n actuators gives its own sensors, or takes no law that needs them.
     8. **Limits**: `bounds`, the limits of positions and motions, how far each is, and the same over any scalar.
-    9. **State**: `state_space`, the robot's state as one vector for the integrators. `singularity(position)` changes
-       its sign where the actuators lose control of the robot; it is None if that cannot happen. `condition(position)`
-       says how near that is, `velocity_matrix` the matrix over any scalar, `matrix_maps_forces` which way it maps;
-       `loop_condition` how near the loops are to another assembly.
+    9. **State**: `state_space`, the robot's state as one vector for the integrators.
        `dissipation` is what in the robot itself takes energy, None where nothing does.
     10. **Changes**: `carrying(payload)`, `replace(**changes)`, `without_friction()`. `designs` is what a
         designer may choose, None where that is nothing.
     11. **Words**: `repr`, `summary()` for people, `data()` for machines, `worries()`; `kind` says what the robot
-        is, `noun` the same in one word; by default they are equal.
+        is; its last word stands in sentences.
 
     Identities that tests check for every kind: forward_dynamics undoes inverse_dynamics; the energy changes by the
     power of actuators and friction; `kernel` equals the method; `varying` equals `replace`; `designs.fields` of
@@ -96,9 +89,6 @@ class Robot(WithFunctions):
     known_exceptions: tuple[KnownException, ...] = ()
     sources: tuple[Source, ...] = ()
     kind: ClassVar[str] = "robot"
-    moved_body: ClassVar[str | None] = None
-    positions_are_poses: ClassVar[bool] = False
-    matrix_maps_forces: ClassVar[bool] = False
 
     # ------------------------------------------------------------------------------------------------ capabilities
 
@@ -111,6 +101,16 @@ class Robot(WithFunctions):
     def formulations(self) -> Formulations:
         """The names by which inverse dynamics can be computed. Made anew, for calls must not keep the robot alive."""
         return Formulations(self)
+
+    @property
+    def loops(self) -> Loops | None:
+        """Loops that must be closed; None where coordinates determine the position."""
+        return None
+
+    @property
+    def moved_body(self) -> MovedBody | None:
+        """The body that the actuators move; None where none is told."""
+        return None
 
     @property
     def dissipation(self) -> Dissipation | None:
@@ -136,15 +136,6 @@ class Robot(WithFunctions):
     def n(self) -> int:
         """Number of coordinates."""
         return len(self.coordinates)
-
-    @property
-    def may_not_close(self) -> bool:
-        """Whether some coordinates have no position, because loops do not close there.
-
-        Others then have several positions, one for each way to assemble the robot. Two of them meet only where
-        `loop_condition` is infinite.
-        """
-        return False
 
     @property
     @abstractmethod
@@ -249,11 +240,6 @@ class Robot(WithFunctions):
 
     # ---------------------------------------------------------------------------------------------------- positions
 
-    @property
-    def velocities_are_rates(self) -> bool:
-        """Whether velocities are the time derivatives of the coordinates."""
-        return not self.positions_are_poses
-
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
         """Positions (count, N) within the limits, velocities and accelerations of order one, (count, n) each.
 
@@ -274,29 +260,6 @@ class Robot(WithFunctions):
 
     # ---------------------------------------------------------------------------------------------------- actuators
 
-    def moved_body_frames(self, position: Array) -> Array:
-        """(..., 4, 4) world <- moved body at positions (..., N), as drawings show it."""
-        for frame in self.drawing(position).frames:
-            if frame.name == self.moved_body:
-                return frame.transform
-        raise UnsupportedFeatureError(f"{self.name} does not tell where a tool is", field="moved_body")
-
-    def moved_body_jacobian(self, position: Array) -> Array | None:
-        """(..., 6, n) velocity of the moved body's origin and its angular velocity, by the velocity, world axes, at
-        positions (..., N). None where it is not known; by default the function "jacobian" of the table.
-        """
-        function = self.functions.get("jacobian")
-        if function is None:
-            return None
-        return self._answer("jacobian", {function.arguments[0].name: position})[0]
-
-    def position_towards(self, pose: Array, near: Array) -> Array:
-        """The position (N,) from which the moved body is nearest to a pose, within the limits and from a position near.
-
-        pose: (4, 4) world <- moved body; near: (N,)
-        """
-        raise UnsupportedFeatureError(f"{self.name} has no inverse kinematics", field="inverse_kinematics")
-
     def holding_forces(self, position: Array) -> Array:
         """Actuator forces (..., m) that hold the robot at rest."""
         zero = np.zeros(self.n)
@@ -306,38 +269,6 @@ class Robot(WithFunctions):
     def max_forces(self) -> Array:
         """(m,) N m or N, infinite where there is no limit."""
         return np.array([actuator.max_force for actuator in self.actuators])
-
-    # -------------------------------------------------------------------------------------------------------- state
-
-    def singularity(self, position: Array) -> Array | None:
-        """(k,) a number that changes its sign where the actuators lose control of the robot; None if they never do."""
-        return None
-
-    def condition(self, position: Array, characteristic_length: float | None = None) -> Array | None:
-        """(...) ratio of the largest and smallest singular values of the matrix between the velocities of the actuators
-        and of the moved body, in SI units: large near a singularity. None where there is no such matrix.
-
-        characteristic_length: m, multiplies angular velocities and divides moments; None is 1 m
-        """
-        return None
-
-    def loop_condition(self, position: Array) -> Array | None:
-        """(...) infinite where two ways to assemble a robot with loops meet; large near that.
-
-        Constant for a mechanism without loops, 1 if it has no mimics either. None for a robot of another kind, whose
-        positions are its coordinates.
-        """
-        return None
-
-    def velocity_matrix(self, model: Any, position: Scalars) -> Sequence[Scalars] | None:
-        """The matrix between the velocities of the actuators and of the moved body, or its transpose, over any scalar.
-
-        model: as `varied_model` gives it. None where there is none.
-        It maps velocities of the actuators to (6,) velocity and angular velocity of the body, or, where
-        `matrix_maps_forces`, forces of the actuators to (6,) force and moment on the body.
-        Identity: `condition` is the condition number of this matrix.
-        """
-        return None
 
     # ------------------------------------------------------------------------------------------------------ changes
 
@@ -370,11 +301,6 @@ class Robot(WithFunctions):
 
     # -------------------------------------------------------------------------------------------------------- words
 
-    @property
-    def noun(self) -> str:
-        """What sentences call the robot, such as "arm"; by default its kind."""
-        return self.kind
-
     def _repr_html_(self) -> str:
         """The summary as tables, for notebooks."""
         return html(self.summary())
@@ -400,3 +326,8 @@ def check_robot(name: str, robot: object) -> Robot:
     if not isinstance(robot, Robot):
         raise ModelError(f"expected a robot such as a SerialArm or a StewartPlatform, got {robot!r}", field=name)
     return robot
+
+
+def noun_of(robot: Robot) -> str:
+    """What sentences call the robot: the last word of its kind, such as "arm"."""
+    return robot.kind.rpartition(" ")[2]

@@ -25,6 +25,8 @@ from tauforge.evaluation.reference import reference
 from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots.payload import PAYLOAD
+from tauforge.robots.positions import body_of
+from tauforge.robots.positions import condition as body_condition
 from tauforge.tracing.graph import Graph, trace
 from tauforge.validation import did_you_mean
 
@@ -92,7 +94,7 @@ def codes(robot: Robot, *, forces: bool = False, condition: bool = False) -> tup
 
 def unknown_words(robot: Robot) -> str:
     """What UNKNOWN means."""
-    return "the loops do not close" if robot.may_not_close else "the position is not finite"
+    return "the loops do not close" if robot.loops is not None else "the position is not finite"
 
 
 def at_positions(
@@ -147,10 +149,11 @@ def at_positions(
     if by_method:
         found["condition"] = _own_conditions(robot, arguments["position"], length)
     matrices = partial(_matrices, robot, arguments, length)
-    exactly = {"condition": None, "stiffness": partial(smallest_stiffness, maps_forces=robot.matrix_maps_forces)}
     for name in DOUBTFUL:
         if name in traced:
-            found[name] = settled(found[name], found.pop(f"{name}_doubt"), matrices, exactly[name])
+            exactly = partial(smallest_stiffness, maps_forces=body_of(robot).maps_forces)
+            exact = exactly if name == "stiffness" else None
+            found[name] = settled(found[name], found.pop(f"{name}_doubt"), matrices, exact)
     if judged:
         last = len(codes(robot, forces=forces, condition=True)) - 1
         beyond = (found["limit"] == 0) & ~(found["condition"] <= largest_condition)
@@ -177,13 +180,14 @@ def check_quantities(
         raise ModelError(f"no actuator of {robot.name} has a force limit", field="force_limit")
     if "stiffness" in names and not _has_velocity_matrix(robot):
         raise UnsupportedFeatureError(f"{robot.name} has no stiffness matrix", field="stiffness")
-    if ("condition" in names or condition) and robot.condition(robot.positions.default[None]) is None:
+    if ("condition" in names or condition) and body_condition(robot, robot.positions.default[None]) is None:
         raise UnsupportedFeatureError(f"{robot.name} has no condition number", field="condition")
     return names
 
 
 def _has_velocity_matrix(robot: Robot) -> bool:
-    return robot.velocity_matrix(robot.model, robot.positions.default.tolist()) is not None
+    body = robot.moved_body
+    return body is not None and body.velocity_matrix(robot.model, robot.positions.default.tolist()) is not None
 
 
 def _own_conditions(robot: Robot, position: Array, length: float) -> Array:
@@ -191,16 +195,17 @@ def _own_conditions(robot: Robot, position: Array, length: float) -> Array:
     flat = position.reshape(-1, position.shape[-1])
     found, rows = np.full(len(flat), np.nan), np.isfinite(flat).all(axis=-1)
     if rows.any():
-        found[rows] = robot.condition(flat[rows], length)
+        found[rows] = body_condition(robot, flat[rows], length)
     return found.reshape(position.shape[:-1])
 
 
 def _velocity_matrix(robot: Robot, model: Any, position: Scalars, length: float = METRE) -> Sequence[Scalars]:
-    found = robot.velocity_matrix(model, position)
+    body = body_of(robot)
+    found = body.velocity_matrix(model, position)
     assert found is not None  # `check_quantities` has asked
     if length == METRE:
         return found
-    scale = 1.0 / length if robot.matrix_maps_forces else length
+    scale = 1.0 / length if body.maps_forces else length
     return [*found[:3], *([scale * x for x in row] for row in found[3:])]
 
 
@@ -222,7 +227,7 @@ def _formula(robot: Robot, question: Question, position: Scalars, **more: Scalar
             case "stiffness":
                 ends = extremes(_velocity_matrix(robot, model, position, question.length))
                 both = (ends.low, ends.low_doubt), (1.0 / ends.high, ends.high_doubt)
-                found += both[0] if robot.matrix_maps_forces else both[1]
+                found += both[0] if body_of(robot).maps_forces else both[1]
             case "force":
                 found.append(_largest([absolute(f) for f in holding]))
             case "force_share":

@@ -1,10 +1,10 @@
 """Simulation: a robot under control, step by step."""
 
+from tauforge.simulation.closed_loop import Sensors
 from tauforge.simulation.events import Event
 from tauforge.simulation.recording import Recording
 from tauforge.simulation.rollout_gradients import RolloutGradient, differentiable_rollout
 from tauforge.simulation.rollouts import Rollout, rollout
-from tauforge.simulation.sensors import Sensors
 from tauforge.simulation.simulate import simulate
 
 __all__ = [

@@ -1,4 +1,7 @@
-"""Steps of all rows by the methods of the law and of the plant, and why rows come to an end."""
+"""Steps of all rows by the methods of the law and of the plant, and why rows come to an end.
+
+Rows that kernels refuse are stepped so, too.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from tauforge.evaluation.varying import in_rows
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import StateSpace
-from tauforge.simulation.compiled_steps import State, kernel_stands_for
+from tauforge.simulation.compiled_steps import CompiledSteps, StagedSteps, State, kernel_stands_for
 from tauforge.simulation.integrators import LOST, RAN_AWAY, rk4
 
 Fields = Mapping[str, Array]
@@ -145,3 +148,34 @@ def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
         return result
 
     return acceleration
+
+
+class WatchedSteps:
+    """A row that a kernel refuses is NaN after it. It is stepped again by `own`, from the state before."""
+
+    def __init__(self, compiled: CompiledSteps | StagedSteps, own: BatchSteps) -> None:
+        self.compiled, self.own, self.reasons = compiled, own, own.reasons
+        self.start, self.read = compiled.start, compiled.read
+
+    def controlled(
+        self, t: float, state: State, target: MotionSample | None, added: Array | None
+    ) -> tuple[State, Array]:
+        reached, force = self.compiled.controlled(t, state, target, added)
+        return self._mended(state, force, reached), force
+
+    def held(self, t: float, state: State, force: Array) -> State:
+        return self._mended(state, force, self.compiled.held(t, state, force))
+
+    def _mended(self, before: State, force: Array, reached: State) -> State:
+        refused = np.isnan(reached[0][:, 0])
+        if not refused.any():
+            return reached
+        rows = np.flatnonzero(refused)
+        y = np.concatenate([part[rows] for part in before], axis=-1)
+        alive = np.isfinite(y).all(axis=-1)
+        if alive.any():
+            rows = rows[alive]
+            found = self.own.some_held(rows, y[alive], force[rows])
+            for part, better in zip(reached, self.compiled.parted(found), strict=True):
+                part[rows] = better
+        return reached

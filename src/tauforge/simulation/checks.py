@@ -46,8 +46,8 @@ def difference(a: Robot, b: Robot) -> str | None:
         for k, (x, y) in enumerate(zip(one, other, strict=True), 1):
             if x != y:
                 return f"{what} {k} of {a.name} is {x}, that of {b.name} is {y}"
-    if a.positions_are_poses != b.positions_are_poses:
-        return f"positions of {a.name if a.positions_are_poses else b.name} are poses, those of the other are not"
+    if bool(a.positions.pose) != bool(b.positions.pose):
+        return f"positions of {a.name if a.positions.pose else b.name} are poses, those of the other are not"
     return None
 
 
@@ -84,7 +84,7 @@ def check_law(
     in_space = isinstance(controller, Controller) and controller.task_space
     if motion is None:
         return
-    if motion.of_poses != (real.positions_are_poses or in_space):
+    if motion.of_poses != (bool(real.positions.pose) or in_space):
         kind = "joint coordinates, not poses" if motion.of_poses else "poses with twists: wrap it in motion.PoseMotion"
         raise ModelError(f"{real.name} needs a motion of {kind}", field="motion")
     width, n = motion.sample(0.0).position.shape[-1], 6 if in_space else real.n
@@ -139,7 +139,7 @@ def _check_controller(
 
 def advice_on_degrees(robot: Robot, motion: Motion | None) -> str | None:
     """What to do about a motion of angles beyond two turns, or faster than two turns a second; None for others."""
-    if motion is None or motion.of_poses != robot.positions_are_poses:
+    if motion is None or motion.of_poses != bool(robot.positions.pose):
         return None
     position, velocity, _ = motion.sample(np.linspace(0.0, motion.duration, LOOKS))
     turns = np.array([coordinate.unit == "rad" for coordinate in robot.coordinates])

@@ -1,4 +1,8 @@
-"""The controller, its sensors, its actuators and the world around, as one function of time and state."""
+"""The controller, its sensors, its actuators and the world around, as one function of time and state, and its record.
+
+Sensors pass positions and velocities through converters of so many bits, with noise. The record is made block after
+block, with no more memory than the rows that are kept.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +12,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.arrays import Array
+from tauforge.arrays import Array, real_number
 from tauforge.control.controller import Controller
 from tauforge.errors import ConvergenceError, ModelError, ShapeError
 from tauforge.motion.motion import Motion
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law, numbers
+from tauforge.simulation.events import Watch
 from tauforge.simulation.integrators import LOST, Rates, Stop
-from tauforge.simulation.sensors import Sensors
+from tauforge.simulation.recording import Recording
+from tauforge.tables.robot_columns import state_columns
 
 Disturbance = Callable[[float], ArrayLike] | None
+TOGETHER = 512  # rows that are looked at and completed at once
+COLUMNS = ("position", "velocity", "acceleration", "force")
 
 
 class Force(NamedTuple):
@@ -113,3 +121,135 @@ class ClosedLoop:
             return self.space.rates_under(y, force, self.wrench(t))
 
         return rates
+
+
+class RecordingBuilder:
+    """Rows of states in, a recording out; every row is looked at for events, one in `every` and the last are kept."""
+
+    def __init__(self, loop: ClosedLoop, every: int, steps: int) -> None:
+        self.loop, self.robot, self.every = loop, loop.robot, every
+        self.watch = Watch(self.robot, [actuator.name for actuator in self.robot.actuators])
+        count = -(-steps // every) + 1
+        self._times = np.empty(count)
+        n, robot = self.robot.n, self.robot
+        widths = dict(zip(COLUMNS, (robot.positions.size, n, n, len(robot.actuators)), strict=True))
+        self._columns = {name: np.empty((count, width)) for name, width in widths.items()}
+        self._pending: list[tuple[Array, Array, Array, Array]] = []
+        self._seen = self._kept = 0
+
+    @property
+    def begun(self) -> bool:
+        return bool(self._seen or self._pending)
+
+    def write(self, times: Array, rows: Array, force: Force) -> None:
+        """Rows at the first of the times, under these forces; where the law is asked in between, a row at a time."""
+        if not len(rows):
+            return
+        if sum(len(block[0]) for block in self._pending) >= TOGETHER:  # what comes last stays to be kept
+            self._flush()
+        shape = (len(rows), len(force.given))
+        forces = np.broadcast_to(force.given, shape), np.broadcast_to(force.clipped, shape)
+        self._pending.append((times[: len(rows)], rows, *forces))
+
+    def _flush(self, *, end: bool = False) -> None:
+        if not self._pending:
+            return
+        times, rows, force, clipped = (np.concatenate(parts) for parts in zip(*self._pending, strict=True))
+        self._pending.clear()
+        space = self.loop.space
+        position, velocity = space.position(rows), space.velocity(rows)
+        self.watch.look(times, position, velocity, clipped)
+        kept = np.arange((-self._seen) % self.every, len(times), self.every)
+        if end and (not len(kept) or kept[-1] != len(times) - 1):
+            kept = np.append(kept, len(times) - 1)
+        wrench = None
+        if self.loop.disturbance is not None and len(kept):
+            wrench = np.array([self.loop.wrench(t) for t in times[kept].tolist()])
+        found = {
+            "position": position[kept],
+            "velocity": velocity[kept],
+            "acceleration": space.velocity(space.rates_under(rows[kept], force[kept], wrench)),
+            "force": force[kept],
+        }
+        place = slice(self._kept, self._kept + len(kept))
+        self._times[place] = times[kept]
+        for name, values in found.items():
+            self._columns[name][place] = values
+        self._seen += len(times)
+        self._kept = place.stop
+
+    def recording(self, motion: Motion | None) -> Recording:
+        self._flush(end=True)
+        times, columns = self._times[: self._kept], {k: x[: self._kept] for k, x in self._columns.items()}
+        controller = self.loop.controller
+        if motion is None or (isinstance(controller, Controller) and controller.task_space):  # of the tool, not joints
+            target_position = target_velocity = np.full_like(columns["velocity"], np.nan)
+        else:
+            target_position, target_velocity, _ = motion.sample(times)
+        robot, entries = self.robot, self.robot.positions.entries
+        return Recording(
+            time=times,
+            **columns,
+            target_position=np.array(target_position),
+            target_velocity=np.array(target_velocity),
+            names=tuple(entry.name for entry in entries),
+            force_names=tuple(actuator.name for actuator in robot.actuators),
+            units=tuple(entry.unit for entry in entries),
+            force_units=tuple(actuator.unit for actuator in robot.actuators),
+            robot=robot.name,
+            events=tuple(sorted(self.watch.events)),
+            columns=tuple(column.name for group in state_columns(robot) for column in group),
+            wrapped=tuple(entry.name for entry in entries if entry.wraps),
+            coordinates=() if entries == robot.coordinates else tuple(c.name for c in robot.coordinates),
+        )
+
+
+class Sensors:
+    """bits: of the position's converter over `span`, None for none; noise: standard deviations; seed: of the noise.
+
+    span: rad or m that 2^bits steps cover, every coordinate alike: 12 bits over 2 pi have steps of 1.53e-3 rad. The
+          converter counts on beyond it
+    """
+
+    def __init__(
+        self,
+        bits: int | None = None,
+        span: float = 2 * np.pi,
+        position_noise: float = 0.0,
+        velocity_noise: float = 0.0,
+        seed: int = 0,
+    ) -> None:
+        whole = isinstance(bits, int | np.integer) and not isinstance(bits, bool)
+        if bits is not None and not (whole and 1 <= bits <= 64):
+            raise ModelError(f"expected a whole number from 1 to 64 or None, got {bits!r}", field="bits")
+        for name, value in (("span", span), ("position_noise", position_noise), ("velocity_noise", velocity_noise)):
+            if not 0 <= real_number(value) < np.inf:
+                raise ModelError(f"expected a number >= 0, got {value!r}", field=name)
+        if not span > 0:
+            raise ModelError("expected a number > 0, got 0", field="span")
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+            raise ModelError(f"expected a whole number >= 0, got {seed!r}", field="seed")
+        self.bits, self.span, self.seed = bits, float(span), seed
+        self.position_noise, self.velocity_noise = float(position_noise), float(velocity_noise)
+        self.reset()
+
+    @property
+    def resolution(self) -> float:
+        """rad or m, one step of the converter; 0 without one."""
+        return 0.0 if self.bits is None else self.span / 2**self.bits
+
+    @property
+    def noisy(self) -> bool:
+        return self.position_noise > 0 or self.velocity_noise > 0
+
+    def reset(self) -> None:
+        self._rng = np.random.default_rng(self.seed)
+
+    def read(self, position: Array, velocity: Array) -> tuple[Array, Array]:
+        if self.position_noise:
+            position = position + self._rng.normal(0, self.position_noise, position.shape)
+        if self.velocity_noise:
+            velocity = velocity + self._rng.normal(0, self.velocity_noise, velocity.shape)
+        if self.bits is not None:
+            position = np.round(position / self.resolution) * self.resolution
+        return position, velocity

@@ -9,6 +9,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.field_docs import with_field_docs
+from tauforge.robots.positions import singularity
 from tauforge.robots.robot import Robot
 
 SINGULAR = "singular pose"
@@ -91,11 +92,11 @@ class Watch:
 
 
 def singular_crossing(robot: Robot, times: Array, position: Array) -> tuple[int, Event] | None:
-    """The first pair of rows between which `robot.singularity` changes its sign; of a platform that is det H.
+    """The first pair of rows between which the `singularity` of the moved body changes its sign.
 
     Returns the number of the row before, and the event at the time where the determinant would vanish on a line.
     """
-    determinant = robot.singularity(position)
+    determinant = singularity(robot, position)
     if determinant is None:
         return None
     changes = np.flatnonzero(determinant[:-1] * determinant[1:] < 0)

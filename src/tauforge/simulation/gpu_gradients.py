@@ -16,9 +16,9 @@ from tauforge.kernels.cuda.loop_source import BLOCK
 from tauforge.kernels.specification import inputs_of
 from tauforge.simulation.gpu_rollouts import Operands, filled_records, gpu_formulas, kept_function, loop_of, parts_of
 from tauforge.simulation.integrators import AHEAD, WEIGHTS
+from tauforge.simulation.processor_gradients import Bars
 from tauforge.simulation.rollout_task import RolloutTask
 from tauforge.simulation.step_formulas import StepFormulas
-from tauforge.simulation.way_back import Bars
 
 SHARE = 0.5  # of the free memory, for states
 PART = 50  # periods whose gradients by the forces are kept at a time, for those by gains

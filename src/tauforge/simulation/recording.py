@@ -15,7 +15,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.charts.notebook import InNotebook
 from tauforge.errors import ModelError, TauforgeWarning
-from tauforge.extras import how_to_install
+from tauforge.extras import extra_for
 from tauforge.files import written_whole
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.summary import Cell, Rows, Summary, SummaryTable, Words
@@ -162,10 +162,8 @@ class Recording(InNotebook):
 
         quantities: names of arrays of the recording, or "error". Metres and radians, N and N m never share an axis.
         """
-        try:
+        with extra_for("plots need", "plots"):
             from matplotlib.figure import Figure
-        except ImportError:
-            raise ModelError("plots need matplotlib", remedy=how_to_install("plots")) from None
         known = ("error", *ARRAYS)
         if isinstance(quantities, str) or not quantities or not set(quantities) <= set(known):
             raise ModelError(

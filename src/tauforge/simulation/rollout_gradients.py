@@ -22,12 +22,10 @@ from tauforge.robots.robot import Robot
 from tauforge.robots.shown_results import summarised
 from tauforge.simulation.checks import numbers
 from tauforge.simulation.gpu_gradients import GpuWayBack
-from tauforge.simulation.processor_gradients import ProcessorWayBack
-from tauforge.simulation.rollout_checks import rollout_task
-from tauforge.simulation.rollout_task import RolloutTask
+from tauforge.simulation.processor_gradients import Bars, ProcessorWayBack, WayBack
+from tauforge.simulation.rollout_task import RolloutTask, rollout_task
 from tauforge.simulation.rollouts import Rollout, at_the_ends, rollout_of, with_reasons
-from tauforge.simulation.stiffness import warn_of_stiffness
-from tauforge.simulation.way_back import Bars, WayBack
+from tauforge.simulation.stability import warn_of_stiffness
 
 
 @summarised

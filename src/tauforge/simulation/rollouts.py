@@ -9,8 +9,8 @@ robot with a method accelerations or forward_dynamics of its own is called row b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -27,15 +27,13 @@ from tauforge.kernels.backends import NoKernelError
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
-from tauforge.simulation.batch_steps import BatchSteps
+from tauforge.simulation.batch_steps import BatchSteps, WatchedSteps
 from tauforge.simulation.compiled_steps import WHOLE, CompiledSteps, StagedSteps, State
 from tauforge.simulation.gpu_rollouts import gpu_records
 from tauforge.simulation.integrators import FAR, RAN_AWAY, ran_away
-from tauforge.simulation.rollout_checks import rollout_task
-from tauforge.simulation.rollout_task import RolloutTask
+from tauforge.simulation.rollout_task import RolloutTask, rollout_task
+from tauforge.simulation.stability import warn_of_stiffness
 from tauforge.simulation.step_formulas import StepFormulas
-from tauforge.simulation.stiffness import warn_of_stiffness
-from tauforge.simulation.watched_steps import WatchedSteps
 
 Fields = Mapping[str, Array]
 Report = Callable[[float], None]
@@ -267,23 +265,15 @@ def compiled_steps(task: RolloutTask, formulas: StepFormulas) -> CompiledSteps |
     return kind(formulas, task.plant, tuple(task.gains.values()), tuple(task.plant_numbers.values()))
 
 
-def _reporting(progress: bool | Report) -> AbstractContextManager[Report]:
-    if callable(progress):
-        return nullcontext(progress)
-    return _Bar() if progress else nullcontext(lambda _: None)
+@contextmanager
+def _reporting(progress: bool | Report) -> Iterator[Report]:
+    """What is given, or a bar of rich on the terminal."""
+    if not progress or callable(progress):
+        yield progress or (lambda _: None)
+        return
+    from rich.console import Console
+    from rich.progress import Progress
 
-
-class _Bar(AbstractContextManager[Report]):
-    """A bar of rich on the terminal."""
-
-    def __enter__(self) -> Report:
-        from rich.console import Console
-        from rich.progress import Progress
-
-        self._shown = Progress(console=Console(stderr=True))
-        task = self._shown.add_task("rollout", total=1.0)
-        self._shown.start()
-        return lambda share: self._shown.update(task, completed=share)
-
-    def __exit__(self, *_: object) -> None:
-        self._shown.stop()
+    with Progress(console=Console(stderr=True)) as bar:
+        task = bar.add_task("rollout", total=1.0)
+        yield lambda share: bar.update(task, completed=share)

@@ -20,27 +20,12 @@ from tauforge.errors import (
 )
 from tauforge.motion.motion import Motion, in_velocities_of, positive
 from tauforge.robots.robot import Robot
-from tauforge.simulation.checks import (
-    Law,
-    State,
-    advice_on_degrees,
-    check_law,
-    check_plant,
-    enough_steps,
-    initial_state,
-    run_time,
-    whole_number,
-    whole_steps,
-)
-from tauforge.simulation.checks import force_limits as force_limits_of
-from tauforge.simulation.closed_loop import ClosedLoop, Disturbance
+from tauforge.simulation import checks
+from tauforge.simulation.closed_loop import ClosedLoop, Disturbance, RecordingBuilder, Sensors
 from tauforge.simulation.events import SINGULAR, STOPPED, Event, energy_drift, singular_crossing
 from tauforge.simulation.integrators import METHODS, RAN_AWAY, Stop, integrator
 from tauforge.simulation.recording import Recording
-from tauforge.simulation.recording_builder import RecordingBuilder
-from tauforge.simulation.sampled_stability import warn_of_sampling
-from tauforge.simulation.sensors import Sensors
-from tauforge.simulation.stiffness import warn_of_stiffness
+from tauforge.simulation.stability import warn_of_sampling, warn_of_stiffness
 
 BLOCK = 512  # steps of a free motion at a time
 DRIFT = 1e-6  # of the energy of a free motion: above, a warning
@@ -48,10 +33,10 @@ DRIFT = 1e-6  # of the energy of a free motion: above, a warning
 
 def simulate(
     robot: Robot,
-    controller: Law = None,
+    controller: checks.Law = None,
     motion: Motion | None = None,
     *,
-    initial: State | None = None,
+    initial: checks.State | None = None,
     duration: float | None = None,
     step: float = 1e-3,
     method: str = "rk4",
@@ -96,16 +81,16 @@ def simulate(
     forces and friction gives an EnergyDriftWarning.
     """
     real = robot if plant is None else plant
-    check_plant(robot, real)
+    checks.check_plant(robot, real)
     space = real.state_space
-    check_law(controller, motion, initial, control_period, real)
+    checks.check_law(controller, motion, initial, control_period, real)
     motion = None if motion is None else in_velocities_of(real, motion)
-    position, velocity = initial_state(initial, motion, real)
+    position, velocity = checks.initial_state(initial, motion, real)
     h = positive("step", step)
     period = h if control_period is None else positive("control_period", control_period)
-    hold = 0 if control_period is None else whole_steps("control_period", period, h)
-    steps = (hold or 1) * enough_steps("duration", run_time(duration, motion), period)
-    every = whole_number("record_every", record_every)
+    hold = 0 if control_period is None else checks.whole_steps("control_period", period, h)
+    steps = (hold or 1) * checks.enough_steps("duration", checks.run_time(duration, motion), period)
+    every = checks.whole_number("record_every", record_every)
     if method not in METHODS:
         raise ShapeError("method", expected=f"one of {', '.join(METHODS)}", got=repr(method))
     if method == "symplectic" and (controller is not None or disturbance is not None):
@@ -120,7 +105,7 @@ def simulate(
             field="sensors",
             remedy="Give control_period=",
         )
-    loop = ClosedLoop(real, controller, motion, sensors, disturbance, force_limits_of(real, force_limits))
+    loop = ClosedLoop(real, controller, motion, sensors, disturbance, checks.force_limits(real, force_limits))
     builder = RecordingBuilder(loop, every, steps)
     if hold:
         warn_of_sampling(controller, real, position, period, steps // hold)
@@ -148,7 +133,7 @@ def simulate(
             y, k = rows[-1], k + len(rows) - 1
     recording = builder.recording(motion)
     if stop is not None:
-        return _ended(stop, recording, advice_on_degrees(real, motion))
+        return _ended(stop, recording, checks.advice_on_degrees(real, motion))
     # the symplectic method's energy swings about the true one by design
     free = controller is None and disturbance is None and method != "symplectic"
     free = free and (real.dissipation is None or not real.dissipation.takes_energy)

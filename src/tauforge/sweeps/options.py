@@ -161,7 +161,7 @@ def motions_of(robot: Robot, at: Mapping[str, float], options: Mapping[str, str]
         )
     end = numbers_option(options, "end", [coordinate.unit for coordinate in robot.coordinates])
     move = JointMove(position_at(robot, at), end, positive_option(options, "duration", "s", MOVE_TIME))
-    return {"move": PoseMotion(move) if robot.positions_are_poses else move}
+    return {"move": PoseMotion(move) if robot.positions.pose else move}
 
 
 def sampled(robot: Robot, name: str, motion: Motion) -> Sampled:

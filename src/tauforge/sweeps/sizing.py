@@ -12,6 +12,7 @@ from tauforge.arrays import Array
 from tauforge.control.controller import check_actuator_motion
 from tauforge.errors import ModelError
 from tauforge.robots.payload import PAYLOAD, Payload
+from tauforge.robots.positions import singularity
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import HOLDS as ALL_HOLD
 from tauforge.sweeps.grid import Axis, with_units
@@ -79,7 +80,7 @@ class _Demand:
         self.rates = robot.sensors.motion(position, velocity)[1]  # (k, m)
         self.outside = not (robot.bounds.margins(position) >= 0).all()
         self.quickest = largest_size(robot.positions.rates(position, velocity)[0])  # (n,)
-        signs = robot.singularity(position)
+        signs = singularity(robot, position)
         self.crosses = signs is not None and bool((signs[1:] * signs[:-1] < 0).any())
         self.points_of_a_call = max(1, CALL_STATES // len(motion.times))
 

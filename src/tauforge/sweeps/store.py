@@ -16,14 +16,14 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
-from tauforge.extras import how_to_install
+from tauforge.extras import extra_for
 from tauforge.files import reach_disk
 from tauforge.kernels.cpu.threads import on_this_thread
 from tauforge.sweeps.fingerprint import digest, made_with
@@ -122,16 +122,9 @@ def do_block(study: Study, store: Store, index: Index) -> None:
     store.write(index, values)
 
 
-@contextmanager
-def sweeps_extra() -> Iterator[None]:
-    """Imports under it raise ModelError with what to install where a library is missing."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        name = (error.name or "").partition(".")[0]
-        if name.startswith("tauforge"):
-            raise
-        raise ModelError(f"sweeps need {name}", remedy=how_to_install("sweeps")) from None
+def sweeps_extra() -> AbstractContextManager[None]:
+    """For imports of the libraries of the extra `sweeps`, which are made when they are needed."""
+    return extra_for("sweeps need", "sweeps")
 
 
 def root_metadata(path: Path) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def workspace_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float],
         raise ModelError("nothing that is asked depends on it", field="payload", remedy="Add force to the quantities")
     named = codes(robot, forces=forces, condition=largest_condition is not None)
     unknown = UNKNOWN
-    if robot.may_not_close:
+    if robot.loops is not None:
         named, unknown = (*named, unknown_words(robot)), len(named)
     judged = {"forces": forces, "condition": largest_condition, "payload": payload}
     units = common_unit(actuator.unit for actuator in robot.actuators)

@@ -85,7 +85,7 @@ def joint_names(robot: Robot) -> dict[str, str]:
     A name that could mean two columns is none of them. Poses have no other names: twists are not the rates of their
     numbers.
     """
-    if robot.positions_are_poses:
+    if robot.positions.pose:
         return {}
     columns = columns_of(robot)
     ours = {TIME.name, *columns.names, *(c.name for c in (*columns.target_position, *columns.target_velocity))}

@@ -20,6 +20,8 @@ from tauforge.robots.drawing import Reaction
 from tauforge.robots.formulations import FORMULATION
 from tauforge.robots.parts import LimitedQuantity
 from tauforge.robots.payload import Payload
+from tauforge.robots.positions import condition as body_condition
+from tauforge.robots.positions import singularity
 from tauforge.robots.robot import Robot
 from tauforge.viewer import colours
 
@@ -150,7 +152,7 @@ class Evaluation:
         """All that the panel shows."""
         robot = self.robot
         rows, rates = state.position[None], state.velocity[None]
-        conditions = robot.condition(rows)
+        conditions = body_condition(robot, rows)
         condition = None if conditions is None else float(conditions[0])
         forces, difference = self._forces(state, None), None
         if self._is_other(state.formulation):
@@ -296,7 +298,7 @@ def told_condition(robot: Robot, position: Array) -> Array | None:
     """(...) what tells singular positions: the loops' condition, for they have forces where a tool loses a freedom;
     without loops the condition number. None where there is neither.
     """
-    return robot.loop_condition(position) if robot.may_not_close else robot.condition(position)
+    return body_condition(robot, position) if robot.loops is None else robot.loops.condition(position)
 
 
 def condition_words(condition: float) -> str:
@@ -316,7 +318,7 @@ def singular_times(robot: Robot, frames: AnimationFrames) -> SingularTimes:
 
     Between frames it goes on straight lines.
     """
-    values = robot.singularity(frames.position)
+    values = singularity(robot, frames.position)
     if values is not None:
         return SingularTimes(SINGULAR, _zeros(frames.times, values))
     return SingularTimes(NEAR, _red_peaks(robot, frames))

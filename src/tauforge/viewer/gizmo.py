@@ -9,6 +9,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.robots.drawing import Drawing
+from tauforge.robots.positions import body_name
 from tauforge.robots.robot import Robot
 from tauforge.viewer.figure import quaternions, rotation
 
@@ -23,11 +24,11 @@ class Gizmo:
     """It follows the moved body, but for the time that somebody drags it; then the body follows it."""
 
     def __init__(self, scene: Any, robot: Robot, size: float, session: Session) -> None:
-        self._name, self._session = robot.moved_body, session
+        self._name, self._session = body_name(robot), session
         self._dragged_at: float | None = None
         self._controls: Any = None
         drawing = robot.drawing(np.asarray(robot.positions.default, float))
-        if self._name is None or not can_drag(robot) or self._pose(drawing) is None:
+        if robot.moved_body is None or self._pose(drawing) is None:
             return
         self._controls = scene.add_transform_controls("/gizmo", scale=SCALE * size, depth_test=False, opacity=0.6)
         self._controls.on_update(self._moved)
@@ -64,8 +65,3 @@ class Gizmo:
     def _pose(self, drawing: Drawing) -> Array | None:
         """(4, 4) world <- moved body."""
         return next((frame.transform for frame in drawing.frames if frame.name == self._name), None)
-
-
-def can_drag(robot: Robot) -> bool:
-    """Whether the robot has inverse kinematics for its moved body."""
-    return type(robot).position_towards is not Robot.position_towards

@@ -264,10 +264,6 @@ def _is_sound_update(message: dict[str, Any]) -> bool:
     return isinstance(message.get("uuid"), str) and isinstance(updates, dict) and list(updates) == ["value"]
 
 
-def _is_sound_place(message: dict[str, Any]) -> bool:
-    return _is_node(message) and _has_vectors(message, position=3, wxyz=4) and any(message["wxyz"])
-
-
 def _is_sound_click(message: dict[str, Any]) -> bool:
     index = message.get("instance_index")
     return (
@@ -277,22 +273,14 @@ def _is_sound_click(message: dict[str, Any]) -> bool:
     )
 
 
-def _is_sound_camera(message: dict[str, Any]) -> bool:
-    return _has_vectors(message, position=3, wxyz=4, look_at=3, up_direction=3)
-
-
-def _is_sound_picture(message: dict[str, Any]) -> bool:
-    return isinstance(message.get("payload"), bytes)
-
-
 # All that our page says. A page could otherwise open the server to the world through a tunnel, and put files in the
 # place of values.
 OFFERED: dict[str, Callable[[dict[str, Any]], bool]] = {
     "GuiUpdateMessage": _is_sound_update,
-    "TransformControlsUpdateMessage": _is_sound_place,
+    "TransformControlsUpdateMessage": lambda m: _is_node(m) and _has_vectors(m, position=3, wxyz=4) and any(m["wxyz"]),
     "SceneNodeClickMessage": _is_sound_click,
-    "ViewerCameraMessage": _is_sound_camera,
-    "GetRenderResponseMessage": _is_sound_picture,
+    "ViewerCameraMessage": lambda m: _has_vectors(m, position=3, wxyz=4, look_at=3, up_direction=3),
+    "GetRenderResponseMessage": lambda m: isinstance(m.get("payload"), bytes),
 }
 
 

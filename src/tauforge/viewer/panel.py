@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -109,15 +110,12 @@ class Panel:
                     for k, (name, unit) in enumerate(columns[group])
                 ]
             for k, slider in enumerate(self.sliders[group]):
-                slider.on_update(from_user(self._moved(group, k)))
+                slider.on_update(from_user(partial(self._moved, group, k)))
         buttons = gui.add_button_group("", ("At rest", "Home"))
         buttons.on_click(from_user(lambda name: self._session.rest(home=name == "Home")))
 
-    def _moved(self, group: str, k: int) -> Callable[[float], None]:
-        def act(value: float) -> None:
-            self._session.change(group, k, self.ranges[group][k].within(value))
-
-        return act
+    def _moved(self, group: str, k: int, value: float) -> None:
+        self._session.change(group, k, self.ranges[group][k].within(value))
 
     def _slider(self, gui: Any, label: str, limits: Range, value: float) -> Any:
         return gui.add_slider(label, limits.lower, limits.upper, limits.step, limits.stepped(value))
@@ -129,10 +127,10 @@ class Panel:
             return
         if evaluation.takes_payload:
             self.payload = self._slider(gui, "Payload (kg)", masses, 0.0)
-            self.payload.on_update(from_user(self._loaded("payload", masses)))
+            self.payload.on_update(from_user(partial(self._loaded, "payload", masses)))
         if evaluation.takes_gravity:
             self.gravity = self._slider(gui, "Gravity (m/s²)", self._gravities, evaluation.gravity)
-            self.gravity.on_update(from_user(self._loaded("gravity", self._gravities)))
+            self.gravity.on_update(from_user(partial(self._loaded, "gravity", self._gravities)))
         names = evaluation.formulations
         if len(names) > 1:
             default = self.robot.formulations.default
@@ -142,11 +140,8 @@ class Panel:
             self.formulation.on_update(from_user(lambda name: self._session.load(formulation=name)))
         gui.add_button("Reset loads").on_click(from_user(lambda _: self._session.reset_loads()))
 
-    def _loaded(self, name: str, limits: Range) -> Callable[[float], None]:
-        def act(value: float) -> None:
-            self._session.load(**{name: limits.within(value)})
-
-        return act
+    def _loaded(self, name: str, limits: Range, value: float) -> None:
+        self._session.load(**{name: limits.within(value)})
 
     def _build_shown(self, gui: Any) -> None:
         start = Shown()
@@ -200,7 +195,7 @@ def position_ranges(robot: Robot, visited: Sequence[Array]) -> list[Range]:
         inside = np.concatenate([home[None, k], *(v[:, k] for v in seen)])
         low, high = rows[:, k].min(), rows[:, k].max()
         if coordinate.turns:  # a pose is hardly anywhere with a half turn, a crank is
-            whole = not robot.positions_are_poses
+            whole = k not in robot.positions.pose
             low, high = (-math.pi, math.pi) if whole else (max(low, -math.pi), min(high, math.pi))
         lower = coordinate.lower if math.isfinite(coordinate.lower) else low
         upper = coordinate.upper if math.isfinite(coordinate.upper) else high

@@ -68,7 +68,8 @@ def clip_of(robot: Robot, name: str, shown: Motion | Recording) -> Clip:
     """ModelError or ShapeError where a motion or a recording does not fit the robot."""
     frames = animation_frames(robot, shown, Pace(FRAMES_PER_SECOND), argument="recording")
     drawing = robot.drawing(frames.position)
-    bodies = [frame.transform for frame in drawing.frames if frame.name == robot.moved_body]
+    moved = robot.moved_body
+    bodies = [frame.transform for frame in drawing.frames if moved is not None and frame.name == moved.name]
     path = bodies[0][..., :3, 3] if bodies else np.zeros((0, 3))
     marked = singular_times(robot, frames)
     at = [np.interp(marked.times, frames.times, column) for column in path.T] if len(path) else [np.zeros(0)] * 3

@@ -16,6 +16,7 @@ from tauforge.pictures import triangles
 from tauforge.pictures.solids import Body, bodies_of, extent_with
 from tauforge.pictures.triangles import Mesh
 from tauforge.robots.drawing import Drawing, Reaction
+from tauforge.robots.positions import body_name
 from tauforge.robots.robot import Robot
 from tauforge.viewer import colours, figure
 from tauforge.viewer.colours import linear
@@ -80,7 +81,7 @@ class Scene:
         self._ghost = self._bodies("/ghost", self._ghost_bars(drawing), bar, GHOST_OPACITY, clickable=False)
         self._ghost.visible = False
         self._frames = self._axes("/robot/frames", drawing, None)
-        self._moved = self._axes("/robot/moved", drawing, robot.moved_body or "")
+        self._moved = self._axes("/robot/moved", drawing, body_name(robot))
         count = len(drawing.actions)
         none = figure.force_arrows(drawing, np.zeros(count), colours.rgb_rows([colours.UNLIMITED] * count), self.size)
         self._forces = ArrowNodes(api, "/forces", none, SHAFT * self.size)
@@ -132,7 +133,7 @@ class Scene:
             self._reactions.place(arrows)
         if self._reactions is not None:
             self._reactions.visible = shown.reactions and bool(reactions)
-        for node, name in ((self._frames, None), (self._moved, self.robot.moved_body or "")):
+        for node, name in ((self._frames, None), (self._moved, body_name(self.robot))):
             if node.visible:
                 node.batched_wxyzs, node.batched_positions = _axes_of(drawing, name)
         self._ghost.visible = target is not None

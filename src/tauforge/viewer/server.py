@@ -22,7 +22,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tauforge.errors import ModelError
-from tauforge.extras import how_to_install
+from tauforge.extras import extra_for
 from tauforge.viewer.guard import (
     FIRST_PAGE,
     Guard,
@@ -42,11 +42,9 @@ SCRIPTS = ("names.js", "handle.js", "phone.js")
 
 def viser_module() -> Any:
     """viser; ModelError with what to install where it is missing."""
-    try:
+    with extra_for("the viewer needs", "viewer"):
         import viser
         import viser.infra._infra
-    except ImportError:
-        raise ModelError("the viewer needs viser", remedy=how_to_install("viewer")) from None
     return viser
 
 

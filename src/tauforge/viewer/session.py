@@ -16,6 +16,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import TauforgeError
 from tauforge.robots.drawing import Drawing
+from tauforge.robots.positions import body_of
 from tauforge.viewer import colours
 from tauforge.viewer.evaluation import Evaluation, ForceScale, Loads, Reading, State, not_unique
 from tauforge.viewer.figure import named_parts, parts_html
@@ -299,7 +300,7 @@ class Session:
         if pose is None:
             return
         try:
-            position = np.asarray(self.robot.position_towards(pose, near), float)
+            position = np.asarray(body_of(self.robot).towards(pose, near), float)
         except TauforgeError:
             return  # the hand is somewhere the robot cannot follow
         if np.isfinite(position).all():

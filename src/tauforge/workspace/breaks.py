@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.robots.positions import singularity
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import unknown_words
 
@@ -68,8 +69,8 @@ class Break(NamedTuple):
 
 def breaks_of(ways: Ways) -> list[Break]:
     """The first break of each way that has one."""
-    signed = ways.robot.singularity(ways.home[None]) is not None
-    if not signed and not ways.robot.may_not_close:
+    signed = singularity(ways.robot, ways.home[None]) is not None
+    if not signed and ways.robot.loops is None:
         return []
     found: dict[int, Break] = {}
     for rows in np.array_split(np.arange(len(ways.until)), max(1, len(ways.until) * LOOKS // AT_ONCE)):
@@ -106,8 +107,8 @@ def _sign_changes(ways: Ways, rows: Array, distance: Array) -> list[Break]:
 
 
 def _singularity(robot: Robot, positions: Array) -> Array:
-    """(...) as `robot.singularity` tells it, which takes rows."""
-    found = robot.singularity(positions.reshape(-1, robot.positions.size))
+    """(...) as `singularity` tells it, which takes rows."""
+    found = singularity(robot, positions.reshape(-1, robot.positions.size))
     assert found is not None
     return found.reshape(positions.shape[:-1])
 
@@ -171,9 +172,8 @@ def reciprocal_conditions(robot: Robot, positions: Array) -> Array:
     flat = positions.reshape(-1, positions.shape[-1])
     found, rows = np.zeros(len(flat)), np.isfinite(flat).all(axis=-1)
     if rows.any():
-        conditions = robot.loop_condition(flat[rows])
-        assert conditions is not None  # of a robot that closes loops
-        found[rows] = 1.0 / conditions
+        assert robot.loops is not None
+        found[rows] = 1.0 / robot.loops.condition(flat[rows])
     return found.reshape(positions.shape[:-1])
 
 

@@ -14,6 +14,7 @@ from tauforge.errors import TauforgeError
 from tauforge.field_docs import with_field_docs
 from tauforge.robots.parts import Limit
 from tauforge.robots.payload import Payload
+from tauforge.robots.positions import condition as body_condition
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import unknown_words
 from tauforge.robots.summary import Rows, Summary, SummaryTable
@@ -162,10 +163,10 @@ def explain(
     if not closed:
         where = _known_entries(robot, given)
     found = _findings(rules, where) if closed else _findings_of_coordinates(rules, where)
-    found = [*(_assembly(robot, given, where) if robot.may_not_close else ()), *found]
+    found = [*(_assembly(robot, given, where) if robot.loops is not None else ()), *found]
     beyond = tuple(f for f in found if not f.margin >= 0)
-    condition = robot.condition(where) if closed else None
-    loops = robot.loop_condition(where) if closed and robot.may_not_close else None
+    condition = body_condition(robot, where) if closed else None
+    loops = robot.loops.condition(where) if closed and robot.loops is not None else None
     return Explanation(
         robot=robot.name,
         position=where,

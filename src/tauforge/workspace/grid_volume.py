@@ -14,6 +14,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
+from tauforge.robots.positions import singularity
 from tauforge.robots.robot import Robot
 from tauforge.workspace.breaks import LOST
 from tauforge.workspace.grids import Grid
@@ -159,13 +160,13 @@ def _connected(rules: Rules, grid: Grid, codes: Array) -> Array:
         return np.zeros_like(hold)
     labels, _ = label(hold)
     part: Array = labels == labels[home]
-    own = rules.robot.singularity(grid.home[None])
+    own = singularity(rules.robot, grid.home[None])
     if own is None:
         return part
     positions = grid.where(part)
     same = np.empty(len(positions), bool)
     for rows in blocks(len(positions)):
-        determinant = rules.robot.singularity(positions[rows])
+        determinant = singularity(rules.robot, positions[rows])
         assert determinant is not None
         same[rows] = determinant * own[0] > 0
     if same.all():

@@ -164,7 +164,7 @@ def map(
         rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
         found = grid.evaluated(rules.codes, "uint8")
         names = ("all limits hold", *(limit.name for limit in rules.judged))
-        if robot.may_not_close:
+        if robot.loops is not None:
             beyond = beyond_breaks(grid, found != UNKNOWN)
             names = (*names, BEYOND)
             found[beyond & ((found == 0) | (found == UNKNOWN))] = len(names) - 1

@@ -13,7 +13,7 @@ from tauforge.robots.robot import Robot
 from tauforge.workspace.rules import rules_of
 from tauforge.workspace.sampling import sampled_positions
 from tauforge.workspace.surfaces import surface
-from tauforge.workspace.tool_ways import can_move_body, pose_of_tool
+from tauforge.workspace.tool_ways import pose_of_tool
 
 SAMPLES = 20_000
 
@@ -31,7 +31,7 @@ def has_places(robot: Robot) -> bool:
         rules_of(robot)
     except TauforgeError:
         return False
-    return can_move_body(robot)
+    return robot.moved_body is not None
 
 
 def places(robot: Robot, home: Array, *, payload: Payload | None = None) -> Places:
@@ -40,7 +40,7 @@ def places(robot: Robot, home: Array, *, payload: Payload | None = None) -> Plac
     home:    (N,) must hold for poses; else it says how the robot is assembled
     payload: held by the robot
     """
-    if robot.positions_are_poses:
+    if robot.positions.pose:
         found = surface(robot, home, payload=payload)
         ended = np.isfinite(found.distance)
         return Places(found.places[ended], found.limits[ended])

@@ -119,8 +119,9 @@ def reach(
     home:       (n,) default `robot.positions.default`; all limits must hold there
     directions: names such as ["z", "about x"], or of coordinates; "tool"; None for all of them
     payload, forces, largest_condition, limits: as in `explain`
-    A singular position ends a way, too: where `robot.singularity` changes its sign, or, where loops must be closed, the
-    condition number is infinite. So do loops that do not close, and positions that jump into another assembly.
+    A singular position ends a way, too: where `singularity` of the moved body changes its sign, or, where loops must be
+    closed, the condition number is infinite. So do loops that do not close, and positions that jump into another
+    assembly.
     Distances are accurate to 1e-9 of the robot's size, or of a radian; those to singular positions to 1e-6, because
     rounding hides where these begin; those of a tool to the accuracy of inverse kinematics.
     Identity: within the distance every margin is at least 0, and at its end one is 0, unless a singular position, a
@@ -129,7 +130,7 @@ def reach(
     rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
     start = checked_position(robot, "home", home)
     check_home(rules, start)
-    if directions == TOOL and not robot.positions_are_poses:
+    if directions == TOOL and not robot.positions.pose:
         found, step = tool_ends(rules, start)
         ends = tuple(End(*entry) for entry in found)
         return Reach(robot.name, robot.positions.coordinates(start), ends, step, rules.words)
@@ -148,7 +149,7 @@ def _rays(robot: Robot, home: Array, wanted: str | Sequence[str] | None) -> tupl
     known = direction_names(robot)
     names = known if wanted is None else [wanted] if isinstance(wanted, str) else list(wanted)
     if not names or not set(names) <= set(known):
-        tool = "" if robot.positions_are_poses else f", or {TOOL!r}"
+        tool = "" if robot.positions.pose else f", or {TOOL!r}"
         raise ShapeError("directions", expected=f"some of {', '.join(known)}{tool}", got=repr(wanted))
     size = size_of(robot, home)
     rows: list[tuple[Array, Array, float, float, float]] = []
@@ -178,7 +179,7 @@ def _to_bound(robot: Robot, home: Array, place: int, sense: int) -> float:
 
 def direction_names(robot: Robot) -> list[str]:
     """Names of the directions of a robot."""
-    if robot.positions_are_poses:
+    if robot.positions.pose:
         return [*AXES, *(f"about {axis}" for axis in AXES)]
     return [coordinate.name for coordinate in robot.coordinates]
 
@@ -187,7 +188,7 @@ def direction_of(robot: Robot, name: str) -> tuple[Array, Array]:
     """Change of the coordinates (n,) along a direction, and the axis (3,) about which the moved body turns."""
     place = direction_names(robot).index(name)
     along, about = np.zeros(robot.n), np.zeros(3)
-    if robot.positions_are_poses and place >= 3:
+    if robot.positions.pose and place >= 3:
         about[place - 3] = 1.0
     else:
         along[place] = 1.0

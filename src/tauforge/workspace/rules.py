@@ -62,7 +62,7 @@ class Rules:
     @property
     def closes(self) -> bool:
         """Whether coordinates may have no position, because loops do not close."""
-        return self.robot.may_not_close
+        return self.robot.loops is not None
 
     def codes(self, positions: Array) -> Array:
         """uint8 (...) at positions (..., N): 0 where all hold, else 1 + the place in `judged` of the first that does
@@ -123,7 +123,7 @@ class Rules:
     def words(self) -> str:
         """What is judged, for reports."""
         kinds = list(dict.fromkeys(limit.kind for limit in self.judged if np.isfinite(limit.bound)))
-        if not self.robot.positions_are_poses and len(kinds) > 1:
+        if not self.robot.positions.pose and len(kinds) > 1:
             own = {limit.kind for limit in self.robot.bounds.limits}
             kinds = [*(["ranges of the coordinates"] if own & set(kinds) else []), *(k for k in kinds if k not in own)]
         if self.largest_condition is not None:

@@ -24,7 +24,7 @@ from tauforge.robots.robot import Robot
 from tauforge.workspace.rays import longest_way, size_of
 from tauforge.workspace.rules import Rules, positions_of
 from tauforge.workspace.sampling import FIRST, SEED, sampled_positions, usual_ranges
-from tauforge.workspace.tool_ways import can_move_body, pose_of_tool
+from tauforge.workspace.tool_ways import pose_of_tool
 
 FLAT = 1e-6  # of the size of the robot: the tool does not move along an axis, or with a freedom
 LOOKS = 16  # positions beside home that tell along which axes the tool moves
@@ -179,7 +179,7 @@ def _measured(robot: Robot, home: Array) -> tuple[Array, Array]:
     """(d,) axes of the world along which the tool moves, if it moves with as many freedoms; places of the coordinates
     that move it.
     """
-    if not can_move_body(robot):
+    if robot.moved_body is None:
         raise UnsupportedFeatureError(f"{robot.name} does not tell where a tool is", field="volume")
     low, high = usual_ranges(robot)
     random, start = np.random.default_rng(SEED), robot.positions.coordinates(home)

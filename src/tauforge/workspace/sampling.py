@@ -34,7 +34,7 @@ def sampled_positions(robot: Robot, home: Array, count: int, ranges: Array | Non
     low, high = usual_ranges(robot) if ranges is None else ranges
     known = _Known(robot, home, np.where(high > low, high - low, 1.0))
     first = random.uniform(low, high, (min(FIRST, count), robot.n))
-    if robot.may_not_close:
+    if robot.loops is not None:
         known.extend(first)
     yield known.closed(first)
     for start in range(len(first), count, BLOCK):

@@ -121,7 +121,7 @@ def surface(
     Identity: each distance is that of `reach` in its direction.
     """
     rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
-    if not robot.positions_are_poses:
+    if not robot.positions.pose:
         raise UnsupportedFeatureError(
             f"positions of {robot.name} are not poses", field="surface", remedy="Use reach, polar or volume"
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.errors import UnsupportedFeatureError
 from tauforge.robots.poses import pose_error, pose_of, transforms, turned
+from tauforge.robots.positions import body_of
 from tauforge.robots.robot import Robot
 from tauforge.workspace.rays import FARTHEST, size_of
 from tauforge.workspace.rules import Rules
@@ -24,8 +24,7 @@ Entry = tuple[str, int, float, str, str, tuple[str, ...], str]
 def tool_ends(rules: Rules, home: Array) -> tuple[list[Entry], dict[str, float]]:
     """Ends as `End` takes them, and steps by unit. A way ends where a limit does not hold or the tool falls behind."""
     robot = rules.robot
-    if robot.moved_body is None or type(robot).position_towards is Robot.position_towards:
-        raise UnsupportedFeatureError(f"{robot.name} has no inverse kinematics", field="directions")
+    name_of_body = body_of(robot, "directions").name
     size, start = size_of(robot, home), pose_of_tool(robot, home[None])[0]
     found: list[Entry] = []
     for turns in (False, True):
@@ -34,9 +33,9 @@ def tool_ends(rules: Rules, home: Array) -> tuple[list[Entry], dict[str, float]]
             for sense in (1, -1):
                 way = sense * np.eye(3)[axis]
                 distance, names, kind = _end(rules, home, start, way, turns, step, farthest, size)
-                name, unit = (f"{robot.moved_body} about {letter}", "rad") if turns else ("", "m")
+                name, unit = (f"{name_of_body} about {letter}", "rad") if turns else ("", "m")
                 limit, also = (names[0], names[1:]) if names else ("", ())
-                found.append((name or f"{robot.moved_body} along {letter}", sense, distance, unit, limit, also, kind))
+                found.append((name or f"{name_of_body} along {letter}", sense, distance, unit, limit, also, kind))
     return found, {"m": size / STEPS, "rad": np.pi / STEPS}
 
 
@@ -49,7 +48,7 @@ def _end(
         """Where the tool is s further; None where it does not get there or a limit does not hold."""
         pose = turned(start, s * way) if turns else np.concatenate([start[:3] + s * way, start[3:]])
         wanted = transforms(pose)
-        found = robot.position_towards(wanted, near)
+        found = body_of(robot).towards(wanted, near)
         error = np.abs(pose_error(wanted, transforms(pose_of_tool(robot, found[None])[0])))
         arrived = error[:3].max() <= ARRIVED * size and error[3:].max() <= ARRIVED
         return found if arrived and not rules.codes(found) else None
@@ -77,11 +76,6 @@ def _ending(rules: Rules, position: Array) -> tuple[tuple[str, ...], str]:
 
 def pose_of_tool(robot: Robot, positions: Array) -> Array:
     """(k, 6) poses of the moved body at positions (k, N)."""
-    if robot.positions_are_poses:
+    if robot.positions.pose:
         return robot.positions.coordinates(positions)
-    return pose_of(robot.moved_body_frames(positions))
-
-
-def can_move_body(robot: Robot) -> bool:
-    """Whether the robot tells where its moved body is."""
-    return robot.positions_are_poses or robot.moved_body is not None
+    return pose_of(body_of(robot).frames(positions))

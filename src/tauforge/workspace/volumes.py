@@ -122,18 +122,18 @@ def volume(
     samples:     positions that are sampled where there is no grid; default until the error is 1 % of the volume, and
                  at most 1,000,000, or 250,000 where loops must be closed for each
     payload, forces, largest_condition: as in `explain`
-    Singular positions are those where `robot.singularity` changes its sign; others are not looked for.
+    Singular positions are those where the `singularity` of its moved body changes its sign; others are not looked for.
     A volume whose error is larger than a third of it is not `known`, and its summary says so.
     Identity: the limits hold at the centre of every cell that is counted, and not at the centre of any other.
     """
     rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
     start = checked_position(robot, "home", home)
-    if not robot.positions_are_poses:
+    if not robot.positions.pose:
         if orientation is not None:
             raise ModelError(
                 f"the workspace of {robot.name} is that of its tool with any orientation", field="orientation"
             )
-        usual = CLOSED_SAMPLES if robot.may_not_close else SAMPLES
+        usual = SAMPLES if robot.loops is None else CLOSED_SAMPLES
         cubes, tried = _count("points", points, CUBES, MOST), _count("samples", samples, usual)
         return _sampled(rules, start, cubes, tried, samples is not None)
     pose = np.array(robot.positions.coordinates(start))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import sys
 from types import FrameType
 
@@ -14,7 +16,7 @@ from support.tolerances import ROUNDING
 from tauforge.algebra.scalars import Column
 from tauforge.formulations.mechanism.cuts import loop_gaps, loop_rows
 from tauforge.formulations.mechanism.dynamics import posed_at
-from tauforge.robots.mechanism import loop_numbers, mobility, structure
+from tauforge.robots.mechanism import description, loop_numbers, mobility, structure
 from tauforge.robots.mechanism.loop_numbers import Loops, matrix_and_gaps
 
 SHORTEST = 1e-9  # steps by normal equations: eps times the square of a condition of some hundred
@@ -117,6 +119,17 @@ def test_reactions_of_all_samples_are_one_evaluation(monkeypatch):
     monkeypatch.setattr(structure, "wrenches_of_multipliers", lambda *given: calls.append(1) or whole(*given))
     assert m.replace(name="another").open_reactions
     assert len(calls) <= 2  # in the base's axes and in the joints' own
+
+
+def test_a_mechanism_is_analysed_once(monkeypatch, own_cache):
+    """When it is made; the evaluator, which traces its functions, holds a copy with the same analysis."""
+    calls, whole = [], description.made
+    monkeypatch.setattr(description, "made", lambda m: calls.append(m.name) or whole(m))
+    m = tf.load("five-bar")
+    m.forward_dynamics(m.home, np.zeros(m.n), np.zeros(len(m.actuators)))
+    assert calls == ["five-bar"]
+    assert copy.copy(m)._made is m._made
+    assert pickle.loads(pickle.dumps(m)).structure == m.structure
 
 
 @pytest.mark.parametrize("seed", range(12))

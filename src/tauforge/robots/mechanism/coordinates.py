@@ -6,8 +6,8 @@ independent, rates are angular velocities: the functions here turn one into the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from tauforge.robots.mechanism.positions import CLOSED
 from tauforge.robots.mechanism.structure import POSE_LABELS
 from tauforge.robots.parts import Coordinate
 from tauforge.robots.poses import pose_rates, twists
-from tauforge.robots.positions import Positions
+from tauforge.robots.positions import Loops, Positions
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.placed import PlacedMechanism
@@ -74,6 +74,13 @@ class MechanismPositions(Positions):
         ]
         cut = [cut.reads for cut in p.cuts if cut.kind == "point" and cut.reads is not None]
         return found + [(first, first + 1, first + 2) for first in cut]
+
+    @computed_once
+    def pose(self) -> Sequence[int]:
+        """Where the independent coordinates are the pose of a body."""
+        names = [name.rpartition(".") for name in self.robot.structure.independent]
+        posed = [label for _, _, label in names] == list(POSE_LABELS) and len({body for body, _, _ in names}) == 1
+        return range(len(POSE_LABELS) if posed else 0)
 
     @computed_once
     def turning(self) -> list[list[int]]:
@@ -141,6 +148,17 @@ class MechanismPositions(Positions):
         """(..., f, f) rates of the independent coordinates by the velocities."""
         found = self.robot._evaluator("coordinate_rates", {"x": x[..., None, :], "qd": np.eye(self.robot.n)})[0]
         return np.swapaxes(found[..., self.robot.independent_places], -1, -2)
+
+
+@ours
+class ClosedLoops(Loops):
+    """The loops of a mechanism, cut to a tree."""
+
+    robot: Any
+
+    def condition(self, position: Array) -> Array:
+        found: Array = self.robot.loop_condition(position)
+        return found
 
 
 def _by_threes(

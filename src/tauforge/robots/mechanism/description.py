@@ -91,6 +91,12 @@ class MechanismDescription(Robot):
     def _made(self) -> Made:
         return made(self)
 
+    def __copy__(self) -> Self:
+        """The copy is not analysed again: the evaluator and the formulas of steps hold copies."""
+        found = object.__new__(type(self))
+        vars(found).update(self.__getstate__(), _made=self._made)
+        return found
+
     @property
     def structure(self) -> Structure:
         """What the library made of the mechanism: tree, cuts, freedom and coordinates. Print it."""

@@ -26,10 +26,10 @@ from tauforge.robots.mechanism import singular_positions as singular
 from tauforge.robots.mechanism.drawing import drawn, reactions
 from tauforge.robots.mechanism.drives import ActuatorSensors, MechanismFriction
 from tauforge.robots.mechanism.limits import JointBounds
+from tauforge.robots.mechanism.moved_body import ToolBody
 from tauforge.robots.mechanism.placed import PlacedMechanism
 from tauforge.robots.mechanism.state_space import MechanismState
 from tauforge.robots.mechanism.summary import summary, worries
-from tauforge.robots.mechanism.towards import towards
 from tauforge.robots.payload import Payload
 from tauforge.robots.summary import Summary
 from tauforge.validation import counted, freedoms
@@ -185,6 +185,7 @@ class Mechanism(PlacedMechanism):
 
     # ------------------------------------------------------------------------------------- actuators, limits, state
 
+    moved_body = computed_once(ToolBody)
     bounds = computed_once(JointBounds)
     dissipation = computed_once(MechanismFriction)
     sensors = computed_once(ActuatorSensors)
@@ -309,11 +310,6 @@ class Mechanism(PlacedMechanism):
             raise singular.singular_position(self, given)
         return singular.singular_motion(self, given, kind)
 
-    def condition(self, position: Array, characteristic_length: float | None = None) -> Array | None:
-        """That of the tool body; None where it cannot move."""
-        moves = actuator_map.freedoms_of(self, self._number_of(None))
-        return self.condition_number(position, None, characteristic_length) if moves else None
-
     # ------------------------------------------------------------------------------------------------- states to try
 
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
@@ -329,16 +325,6 @@ class Mechanism(PlacedMechanism):
         return super()._random_argument(function, argument, states)
 
     # ------------------------------------------------------------------------------------------- pictures and words
-
-    def moved_body_frames(self, position: Array) -> Array:
-        return self.forward_kinematics(position)
-
-    def moved_body_jacobian(self, position: Array) -> Array:
-        return self.jacobian(position)
-
-    def position_towards(self, pose: Array, near: Array) -> Array:
-        """Loops closed; the place of the tool body counts more than its orientation. See `Robot.position_towards`."""
-        return towards(self, np.asarray(pose, float), np.asarray(near, float))
 
     def drawing(self, position: ArrayLike) -> Drawing:
         return drawn(self, position)

@@ -20,7 +20,7 @@ from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismPar
 from tauforge.kernels.specification import Shape
 from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism import positions, rounding, state_functions
-from tauforge.robots.mechanism.coordinates import MechanismPositions
+from tauforge.robots.mechanism.coordinates import ClosedLoops, MechanismPositions
 from tauforge.robots.mechanism.description import MechanismDescription
 from tauforge.robots.mechanism.model import model_of, varying_fields
 from tauforge.robots.mechanism.structure import POSE_LABELS
@@ -48,15 +48,6 @@ class PlacedMechanism(MechanismDescription):
         names = [name for joint in self.joints for name in joint.coordinate_names[: len(joint.letters)]]
         return (*names, *(f"{body}.{label}" for body in self.structure.floating for label in POSE_LABELS))
 
-    @property
-    def moved_body(self) -> str:  # type: ignore[override]
-        return self.tool_body
-
-    @property
-    def may_not_close(self) -> bool:
-        """Whether there are loops. Joints that only follow others by mimics have a position for all coordinates."""
-        return bool(self._made.parameters.cuts)
-
     @computed_once
     def independent_places(self) -> list[int]:
         """Places of the independent coordinates in x."""
@@ -67,13 +58,6 @@ class PlacedMechanism(MechanismDescription):
     def coordinates(self) -> tuple[Coordinate, ...]:
         """The independent ones."""
         return tuple(self.positions.entries[k] for k in self.independent_places)
-
-    @computed_once
-    def positions_are_poses(self) -> bool:
-        """Whether the independent coordinates are the pose of a body."""
-        labels = [name.rpartition(".")[2] for name in self.structure.independent]
-        bodies = {name.rpartition(".")[0] for name in self.structure.independent}
-        return labels == list(POSE_LABELS) and len(bodies) == 1
 
     @computed_once
     def actuators(self) -> tuple[Actuator, ...]:
@@ -168,9 +152,10 @@ class PlacedMechanism(MechanismDescription):
 
     positions = computed_once(MechanismPositions)
 
-    @property
-    def velocities_are_rates(self) -> bool:
-        return not self.positions.turning
+    @computed_once
+    def loops(self) -> ClosedLoops | None:
+        """Joints that only follow others by mimics have a position for all coordinates."""
+        return ClosedLoops(self) if self._made.parameters.cuts else None
 
     @by_table
     def loop_gap(self, x: ArrayLike) -> Array:

@@ -13,7 +13,7 @@ from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.evaluation.array_libraries import library_of, on_processor
-from tauforge.evaluation.condition import by_singular_values, check_length
+from tauforge.evaluation.condition import by_singular_values
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.varying import known_fields
@@ -31,8 +31,9 @@ from tauforge.robots.serial.designs import ArmDesigns
 from tauforge.robots.serial.drawing import drawn, reactions
 from tauforge.robots.serial.drives import ArmFriction, JointSensors
 from tauforge.robots.serial.formulations import ArmFormulations
-from tauforge.robots.serial.functions import SINGULAR, function_table, jacobian
+from tauforge.robots.serial.functions import SINGULAR, function_table
 from tauforge.robots.serial.model import ArmModel
+from tauforge.robots.serial.moved_body import Tool
 from tauforge.robots.serial.summary import summary
 from tauforge.robots.summary import Summary
 
@@ -53,8 +54,6 @@ class SerialArm(ArmDescription):
     """
 
     kind = "serial arm"
-    noun = "arm"
-    moved_body = "tool"
 
     @computed_once
     def coordinates(self) -> tuple[Coordinate, ...]:
@@ -119,6 +118,7 @@ class SerialArm(ArmDescription):
         return found if found.parameters else None
 
     dissipation = computed_once(ArmFriction)
+    moved_body = computed_once(Tool)
     sensors = computed_once(JointSensors)
 
     @property
@@ -150,25 +150,6 @@ class SerialArm(ArmDescription):
 
     def reactions(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> tuple[Reaction, ...]:
         return reactions(self, position, velocity, acceleration, **loads)
-
-    def condition(self, position: Array, characteristic_length: float | None = None) -> Array:
-        """The condition number of the Jacobian."""
-        if characteristic_length is None:
-            return self.condition_number(position)
-        scale = np.repeat([1.0, check_length(characteristic_length)], 3)
-        return by_singular_values(self.jacobian(position) * scale[:, None])
-
-    def velocity_matrix(self, model: ArmModel, position: Scalars) -> Sequence[Scalars]:
-        return jacobian(model, position)
-
-    def moved_body_frames(self, position: Array) -> Array:
-        return self.forward_kinematics(position)
-
-    def moved_body_jacobian(self, position: Array) -> Array:
-        return self.jacobian(position)
-
-    def position_towards(self, pose: Array, near: Array) -> Array:
-        return ik.towards(self, pose, near)
 
     def summary(self) -> Summary:
         return summary(self)

@@ -26,6 +26,8 @@ class PoseCoordinates(Positions):
     """Poses of the platform, with the twists of its origin."""
 
     robot: StewartPlatform
+    pose = range(6)
+    turning = ((3, 4, 5),)
 
     @computed_once
     def default(self) -> Array:

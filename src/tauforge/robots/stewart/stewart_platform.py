@@ -27,7 +27,6 @@ from tauforge.robots.capabilities import Dissipation
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.parts import Actuator, Coordinate
 from tauforge.robots.payload import Payload
-from tauforge.robots.poses import pose_of
 from tauforge.robots.stewart import limits as pose_limits
 from tauforge.robots.stewart import pose_search as search
 from tauforge.robots.stewart import varying as variable
@@ -40,10 +39,10 @@ from tauforge.robots.stewart.formulations import PlatformFormulations, check_mov
 from tauforge.robots.stewart.functions import (
     EXACT,
     PlatformModel,
-    force_matrix,
     function_table,
 )
 from tauforge.robots.stewart.limits import PoseBounds
+from tauforge.robots.stewart.moved_body import MovedPlatform
 from tauforge.robots.stewart.pose_coordinates import PoseCoordinates
 from tauforge.robots.stewart.pose_state import PoseState
 from tauforge.robots.stewart.random_states import random_states
@@ -76,10 +75,6 @@ class StewartPlatform(PlatformDescription):
     __doc__ = PlatformDescription.__doc__
 
     kind = "Stewart platform"
-    noun = "platform"
-    moved_body = "platform"
-    positions_are_poses = True
-    matrix_maps_forces = True
 
     @property
     def coordinates(self) -> tuple[Coordinate, ...]:
@@ -87,6 +82,7 @@ class StewartPlatform(PlatformDescription):
         return COORDINATES
 
     positions = computed_once(PoseCoordinates)
+    moved_body = computed_once(MovedPlatform)
 
     @computed_once
     def actuators(self) -> tuple[Actuator, ...]:
@@ -182,13 +178,6 @@ class StewartPlatform(PlatformDescription):
                 return np.column_stack([pose[:, :3], *turns])
         return super()._random_argument(function, argument, states)
 
-    def velocity_matrix(self, model: PlatformModel, position: Scalars) -> Sequence[Scalars]:
-        return force_matrix(model, position)
-
-    def singularity(self, position: Array) -> Array:
-        """det H."""
-        return np.asarray(np.linalg.det(self.force_matrix(position)))
-
     def drawing(self, position: ArrayLike) -> Drawing:
         return drawn(self, position)
 
@@ -199,13 +188,6 @@ class StewartPlatform(PlatformDescription):
 
     def reactions(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> tuple[Reaction, ...]:
         return reactions(self, position, velocity, acceleration, **loads)
-
-    def condition(self, position: Array, characteristic_length: float | None = None) -> Array:
-        """The condition number of H."""
-        return self.condition_number(position, characteristic_length)
-
-    def position_towards(self, pose: Array, near: Array) -> Array:
-        return pose_limits.towards(self, near, self.positions.error(pose_of(pose), near))
 
     def summary(self) -> Summary:
         return summary(self)
@@ -448,4 +430,4 @@ class StewartPlatform(PlatformDescription):
         loads = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
         state = {"pose": pose, "twist": twist, "acceleration": acceleration}
         more = {"on_singular": on_singular, "wrench_frame": wrench_frame}
-        return JointReactions(*self._answer_named("joint_reactions", {**state, **loads, **more}))
+        return JointReactions(*self._answer_call("joint_reactions", (), {**state, **loads, **more}))

@@ -1,6 +1,7 @@
-"""The position of a mechanism whose tool body is nearest to a pose: damped least squares on the independent rates.
+"""The tool body of a mechanism, and the position that brings it nearest to a pose.
 
-Loops are closed after every step, so the mechanism stays assembled as it is. A mechanism rarely has all six freedoms:
+That is found by damped least squares on the independent rates. Loops are closed after every step, so the
+mechanism stays assembled as it is. A mechanism rarely has all six freedoms:
 the place of the tool body counts most, its orientation only where it costs the place little.
 Source: Levenberg 1944; Marquardt 1963, with the step that a limit allows.
 """
@@ -12,7 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.evaluation.unmodified import ours
+from tauforge.robots.mechanism.actuator_map import freedoms_of
 from tauforge.robots.poses import pose_error
+from tauforge.robots.positions import MovedBody
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
@@ -26,7 +30,33 @@ STILL = 1e-12  # rad or share of the size: a step that no longer counts
 OVER = 1e-12  # of a limit: rounding
 
 
-def towards(m: Mechanism, pose: Array, near: Array) -> Array:
+@ours
+class ToolBody(MovedBody):
+    """The body that carries a payload and takes the external wrench."""
+
+    robot: Mechanism
+
+    @property
+    def name(self) -> str:
+        return self.robot.tool_body
+
+    def frames(self, position: Array) -> Array:
+        return self.robot.forward_kinematics(position)
+
+    def towards(self, pose: Array, near: Array) -> Array:
+        """Loops closed; the place of the body counts more than its orientation."""
+        return _towards(self.robot, np.asarray(pose, float), np.asarray(near, float))
+
+    def jacobian(self, position: Array) -> Array:
+        return self.robot.jacobian(position)
+
+    def condition(self, position: Array, characteristic_length: float | None = None) -> Array | None:
+        """None where the body cannot move."""
+        moves = freedoms_of(self.robot, self.robot._number_of(None))
+        return self.robot.condition_number(position, None, characteristic_length) if moves else None
+
+
+def _towards(m: Mechanism, pose: Array, near: Array) -> Array:
     """(N,) loops closed, within the limits that hold at `near`."""
     if not np.isfinite(pose).all():
         return near

@@ -57,7 +57,7 @@ def test_ellipsoids_of_links_are_where_their_masses_are() -> None:
     arm = tf.load("panda")
     position = arm.random_states(4)[0]
     bodies = {body.name: body.transform[..., :3, 3] for body in arm.drawing(position).ellipsoids}
-    masses = {arm.body_name(i): joint.mass for i, joint in enumerate(arm.joints) if joint.mass}
+    masses = {joint.link_name: joint.mass for joint in arm.joints if joint.mass}
     potential = -sum(mass * bodies[name] @ np.array(arm.gravity) for name, mass in masses.items())
     np.testing.assert_allclose(potential, arm.energy(position, 0 * position)[1], rtol=1e-12)
 

@@ -67,7 +67,7 @@ def test_homes_of_joints():
         return tf.Mechanism(bodies=[tf.Body("rod", 1.0)], joints=[tf.Hinge("pin", "ground", "rod", **given)], name="m")
 
     assert told(lambda: made(home=0.5, limits=(0.0, 1.0))) == []
-    assert told(lambda: made(limits=(0.5, 1.0))) == []  # a home of 0 is a worry, see `worries`
+    assert told(lambda: made(limits=(0.5, 1.0))) == []  # a home of 0 is a worry, see `issues`
     (text,) = told(lambda: made(home=1.5, limits=(0.0, 1.0)))
     assert text.startswith(f"m: pin.home: 1.5 rad is outside of its limits, 0 to 1 rad. {DEGREES}")
     (text,) = told(lambda: made(home=30.0))

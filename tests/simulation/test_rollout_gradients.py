@@ -149,8 +149,8 @@ def test_a_payload_by_a_method_of_the_users_own():
     """A subclass that says what payloads do to it is asked, and not its formulas."""
 
     class Doubling(type(ARM)):
-        def varied_by_payload(self, payload, fields):
-            return super().varied_by_payload(tf.Payload(2 * payload.mass, payload.com, payload.inertia), fields)
+        def _fields_carrying(self, payload, fields):
+            return super()._fields_carrying(tf.Payload(2 * payload.mass, payload.com, payload.inertia), fields)
 
     made_of = {"joints": ARM.joints, "gravity": ARM.gravity, "coulomb_speed": ARM.coulomb_speed}
     theirs, ours = Doubling(**made_of), type(ARM)(**made_of)

@@ -10,7 +10,7 @@ import tauforge as tf
 from support.sweep_studies import encoded
 from tauforge.sweeps import Axis, Result, Study, open_dataset, plot, ready_study, run
 from tauforge.sweeps.picture import MOST
-from tauforge.workspace.limit_colours import FREE
+from tauforge.workspace.pictures import FREE
 
 CODES = {0: "holds", 1: "leg too long", 2: "leg too short"}
 

@@ -10,8 +10,8 @@ import pytest
 import tauforge as tf
 from tauforge.workspace import explain, reach
 from tauforge.workspace import map as mapped
-from tauforge.workspace.beyond_breaks import BEYOND
 from tauforge.workspace.breaks import JUMPS, SINGULAR
+from tauforge.workspace.maps import BEYOND
 
 EXACT = 1e-8  # m and rad: ends are known to 1e-9
 FLAT = 1e-6  # rad: nearer to a flat linkage the root of a rounding error hides it

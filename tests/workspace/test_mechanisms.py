@@ -15,7 +15,7 @@ from tauforge.sweeps import Axis, ready_study
 from tauforge.workspace import explain, polar, reach, volume
 from tauforge.workspace import map as mapped
 from tauforge.workspace.places import has_places, places
-from tauforge.workspace.sampling import sampled_positions
+from tauforge.workspace.sampled_volume import sampled_positions
 
 CRANK, ROD, APART = 0.3, 0.4, 0.25  # m, of the catalogue's five-bar
 OPEN = "the loops do not close"

@@ -8,7 +8,7 @@ import pytest
 import tauforge as tf
 from tauforge.workspace import map as mapped
 from tauforge.workspace import polar, reach, surface
-from tauforge.workspace.limit_colours import COLOURS, FREE, NAMED, legend, limit_colours
+from tauforge.workspace.pictures import COLOURS, FREE, NAMED, legend, limit_colours
 
 pytest.importorskip("matplotlib")
 pytestmark = pytest.mark.usefixtures("as_installed")  # many positions: kernels are quicker

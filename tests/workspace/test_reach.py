@@ -12,7 +12,7 @@ from support.cart_pendulum import CartPendulum
 from support.shells import first_ends, sphere, stroke_platform
 from tauforge.workspace import polar, reach, surface
 from tauforge.workspace.breaks import EXACT, LOST
-from tauforge.workspace.tool_ways import STRETCHED
+from tauforge.workspace.reaching import STRETCHED
 
 HOME = np.array([0.03, -0.02, 1.07, 0.05, -0.04, 0.1])
 CLOSE = 10 * EXACT  # m, rad: bisection ends at EXACT of a size of about 2 m

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.analysis.sizing_figure import sizing_figure
 from tauforge.arrays import Array
+from tauforge.charts.figure import Figure, Line, Panel
 from tauforge.charts.notebook import InNotebook
 from tauforge.charts.with_matplotlib import drawn
 from tauforge.errors import ShapeError
@@ -26,6 +26,8 @@ LEGS = 6
 LEG_COLUMNS = ("leg", "force [N]", "RMS [N]", "speed [m/s]", "power [W]", "mean [W]", "shortest [m]", "longest [m]")
 MARGIN_COLUMNS = ("limit", "", "margin", "unit", "leg", "at [s]")
 SAME = 1e-6  # relative: values that differ by less are equal; near singular poses rounding grows to that
+LIMIT = "limit"
+TIME = "time (s)"
 
 
 @with_field_docs
@@ -245,3 +247,31 @@ def _first_largest(values: Array, scale: float | None = None) -> Array:
 
 def _mean(t: Array, values: Array) -> Array:
     return np.asarray(np.trapezoid(values, t, axis=0) / (t[-1] - t[0]))
+
+
+def sizing_figure(found: Sizing) -> Figure:
+    """Forces along the motion and their peaks beside the limits; lengths within the strokes; speeds."""
+    legs = [f"leg {i}" for i in range(1, found.forces.shape[1] + 1)]
+    limits = found.force_limits
+    # Bars share colours with legs, so that there is a colour left for the limits in all panels.
+    peaks = [
+        Line("peak", legs, np.abs(found.peak_force.value), "bars", like=legs[0]),
+        Line("RMS", legs, found.rms_force, "bars", like=legs[1]),
+    ]
+    if np.isfinite(limits).any():
+        peaks.append(Line(LIMIT, legs, np.where(np.isfinite(limits), limits, np.nan), "points"))
+    ends = found.time[[0, -1]]
+    bounds = [] if found.stroke is None else np.unique(found.stroke).tolist()
+    strokes = [Line(LIMIT, ends, np.full(2, bound), "dashed") for bound in bounds]
+    panels = (
+        Panel("Forces", TIME, "force (N)", _curves(found.time, legs, found.forces)),
+        Panel("Largest forces", "", "size of the force (N)", tuple(peaks)),
+        Panel("Lengths", TIME, "length (m)", (*_curves(found.time, legs, found.lengths), *strokes)),
+        Panel("Speeds", TIME, "speed (m/s)", _curves(found.time, legs, found.speeds)),
+    )
+    caption = "Forces, lengths and speeds of the legs along the motion, and their largest forces beside the limits."
+    return Figure("sizing", "Demands on the legs", caption, panels, columns=2)
+
+
+def _curves(time: Array, legs: list[str], values: Array) -> tuple[Line, ...]:
+    return tuple(Line(leg, time, column) for leg, column in zip(legs, values.T, strict=True))

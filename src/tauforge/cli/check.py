@@ -71,7 +71,7 @@ def checked(path: Path, tip: str | None, lock: list[str] | None) -> Checked:
             others = _others(path, error) if path.suffix.lower() == ".toml" else []
             return Checked([_text(error), *others], [], "")
     texts = [str(warning.message) for warning in caught]
-    return Checked([], texts + robot.worries(), headline(robot.summary()))
+    return Checked([], texts + robot.issues(), headline(robot.summary()))
 
 
 def _text(error: ModelError) -> str:

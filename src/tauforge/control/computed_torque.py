@@ -15,6 +15,7 @@ from tauforge.control.controller import SYMMETRIC, Controller, Feedback, check_a
 from tauforge.errors import ModelError
 from tauforge.evaluation.unmodified import ours
 from tauforge.motion.motion import MotionSample
+from tauforge.robots.formulations import forces_by_rows
 from tauforge.robots.robot import Robot, check_robot
 
 
@@ -43,7 +44,7 @@ class ComputedTorque(Controller):
         e, e_dot = robot.positions.error(target.position, position), target_rates - rates
         wanted = target_seconds + times(self.kv, e_dot) + times(self.kp, e)  # L4.4
         acceleration = robot.positions.from_rates(position, rates, wanted)[1]
-        return robot.forces_without_raising(position, velocity, acceleration)
+        return forces_by_rows(robot, position, velocity, acceleration)
 
     def feedback(self) -> Feedback:
         return Feedback(self.kp, self.kv)

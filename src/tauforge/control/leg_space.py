@@ -24,6 +24,7 @@ from tauforge.control.controller import (
 )
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
+from tauforge.robots.formulations import forces_by_rows
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
@@ -72,7 +73,7 @@ class LegSpaceComputedTorque(Controller):
         e, e_dot = wanted.lengths - lengths, wanted.rates - measured.rates
         asked = wanted.accelerations + times(self.kv, e_dot) + times(self.kp, e)
         _, acceleration = self.robot.forward_rates(pose, measured.rates, asked)
-        return self.robot.forces_without_raising(pose, np.asarray(twist), acceleration)
+        return forces_by_rows(self.robot, pose, np.asarray(twist), acceleration)
 
     def feedback(self) -> Feedback:
         return Feedback(self.kp, self.kv)

@@ -197,7 +197,7 @@ class _Loaded:
     """A robot whose forces have loads and varying fields; everything else is asked of the robot itself."""
 
     def __init__(self, robot: object, forces: Callable[[Array, Array, Array], Array]) -> None:
-        self._robot, self.forces_without_raising = robot, forces
+        self._robot, self.inverse_dynamics = robot, forces
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._robot, name)
@@ -238,8 +238,7 @@ def _recorded(robot: Robot, extra: Extra, given: dict[str, list[Scalar]]) -> Any
     if not given:
         return plain
     function = robot.functions["inverse_dynamics"]
-    for method in ("forces_without_raising", "inverse_dynamics"):
-        getattr(plain, method)  # NoKernelError where the robot's class has its own
+    plain.inverse_dynamics  # noqa: B018 - NoKernelError where the robot's class has its own
     model = robot.varied_model({field: given[field] for field in extra.varying}) if extra.varying else robot.model
     more = {**{load: given[load] for load in extra.loads}, **choices(function.options)[0]}
 

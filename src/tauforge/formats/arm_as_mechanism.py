@@ -29,7 +29,7 @@ def mechanism_of_arm(arm: SerialArm) -> Mechanism:
     parent = GROUND_NAME
     for i, joint in enumerate(arm.joints):
         here, link = frames[i] @ np.array(joint.before), frames[i + 1]
-        name = arm.body_name(i)
+        name = joint.link_name
         inertia = link[:3, :3] @ np.array(joint.inertia) @ link[:3, :3].T
         com = link[:3, :3] @ joint.com + link[:3, 3]
         bodies.append(Body(name, joint.mass, com.tolist(), rows((inertia + inertia.T) / 2), frame=rows(link)))

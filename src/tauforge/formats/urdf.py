@@ -51,17 +51,14 @@ def robot_of(robot: Element, **options: Any) -> Robot:
         for option, name in (("tip", tip), ("tool", tool)):
             if name is not None and name not in links:
                 raise unknown_name(option, "link", name, list(links))
-        if loops is not None or home is not None:
-            from tauforge.formats.urdf_mechanism import closed_mechanism_of
-
-            return closed_mechanism_of(tree, loops or (), home or {}, tool=tip or tool, actuated=actuated)
-        chain = _chain(tree, links, tip)
-        if chain is not None and actuated is None and _is_arm(links, chain, tool):
-            return _arm_of_chain(tree, links, chain, tip or tool)
+        if loops is None and home is None:
+            chain = _chain(tree, links, tip)
+            if chain is not None and actuated is None and _is_arm(links, chain, tool):
+                return _arm_of_chain(tree, links, chain, tip or tool)
+            tree = tree if chain is None else _trimmed(tree, links, chain)
         from tauforge.formats.urdf_mechanism import mechanism_of  # slow to import, and arms do not need it
 
-        whole = tree if chain is None else _trimmed(tree, links, chain)
-        return mechanism_of(whole, tool=tip or tool, actuated=actuated)
+        return mechanism_of(tree, loops, home, tip or tool, actuated)
     except ModelError as error:  # of an argument: no line of the file is at fault
         raise error.located(robot.file) from None
 

@@ -28,17 +28,14 @@ def check_lock(lock: Mapping[str, float] | None) -> None:
 
 def with_locked_joints(tree: Tree, lock: Mapping[str, float]) -> Tree:
     joints = dict(tree.joints)
-    for name, coordinate in _with_mimics(tree, _checked_lock(tree, lock)).items():
+    held = {name: held_coordinate(tree, name, value, "lock") for name, value in lock.items()}
+    for name, coordinate in _with_mimics(tree, held).items():
         joint = joints[name]
         if name in lock:
             where = f"{tree.robot.file}: lock[{name!r}]"
             warn_of_coordinate(where, coordinate, LETTERS[joint.type] == "R", joint.limits)
         joints[name] = replace(joint, type="fixed", origin=displaced(joint, coordinate), mimic=None)
     return replace(tree, joints=joints)
-
-
-def _checked_lock(tree: Tree, lock: Mapping[str, float]) -> dict[str, float]:
-    return {name: held_coordinate(tree, name, value, "lock") for name, value in lock.items()}
 
 
 def held_coordinate(tree: Tree, name: str, value: float, option: str) -> float:

@@ -21,26 +21,25 @@ from tauforge.robots.provenance import Source
 from tauforge.robots.visuals import Visual
 
 
-def mechanism_of(tree: Tree, *, tool: str | None = None, actuated: Sequence[str] | None = None) -> Mechanism:
-    """Home is where every joint is at 0, and joints that mimic others at what follows from that."""
-    return Mechanism(**described(tree, tool, actuated))
-
-
-def closed_mechanism_of(
+def mechanism_of(
     tree: Tree,
-    loops: Sequence[Any],
-    home: Mapping[str, float],
-    *,
-    tool: str | None = None,
-    actuated: Sequence[str] | None = None,
+    loops: Sequence[Any] | None,
+    home: Mapping[str, float] | None,
+    tool: str | None,
+    actuated: Sequence[str] | None,
 ) -> Mechanism:
-    """loops: joints between links, or (joint, point), given where every joint is at 0; see `mechanism.closing`.
+    """Home is where every joint is at 0, and joints that mimic others at what follows from that, or where loops close.
 
-    home: coordinates from which the loops are closed, by name of the joint
+    loops: joints between links, or (joint, point), given where every joint is at 0; see `mechanism.closing`
+    home:  coordinates from which the loops are closed, by name of the joint
     """
-    if not isinstance(home, Mapping):
+    given = home or {}
+    if not isinstance(given, Mapping):
         raise ModelError(f"expected names of joints with their coordinates, got {validation.shown(home)}", field="home")
-    return closed(described(tree, tool, actuated), loops, start_of(tree, home, "home"))
+    description = described(tree, tool, actuated)
+    if loops is None and home is None:
+        return Mechanism(**description)
+    return closed(description, loops or (), start_of(tree, given, "home"))
 
 
 def start_of(tree: Tree, given: Mapping[str, float], option: str) -> dict[str, float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.motion.motion import Motion, positive
 from tauforge.robots.drawing import Drawing, Segment
+from tauforge.robots.formulations import forces_by_rows
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import check_law, counted
 from tauforge.simulation.recording import Recording
@@ -84,7 +86,7 @@ def animation_frames(
     pace = pace._replace(rate=positive("frames_per_second", pace.rate))
     if isinstance(shown, Motion):
         check_law(None, shown, None, None, robot)
-        return _of_motion(robot, shown, pace, forces or robot.forces_without_raising)
+        return _of_motion(robot, shown, pace, forces or partial(forces_by_rows, robot))
     if isinstance(shown, Recording):
         if forces is not None:
             raise ModelError("a recording has forces of its own", field="forces", remedy="Leave out forces")

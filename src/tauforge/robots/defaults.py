@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.robots.formulations import forces_by_rows
 from tauforge.robots.summary import Summary, SummaryTable
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def random_argument(robot: Robot, function: str, argument: str, states: tuple[Ar
     if function == "forward_dynamics_derivatives":
         function = "forward_dynamics"
     if function == "forward_dynamics" and argument == robot.functions[function].arguments[-1].name:
-        return robot.forces_without_raising(*states)
+        return forces_by_rows(robot, *states)
     return None
 
 

@@ -6,8 +6,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tauforge.algebra.scalars import Scalar
+from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
+from tauforge.evaluation.arguments import ON_SINGULAR
 from tauforge.evaluation.functions import choices, flat, results_of
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.capabilities import Capability
@@ -131,3 +135,11 @@ class Formulations(Capability):
 
         ways = [partial(formula_with, way) for way in choices(chosen)]  # the kernels take the best of them, too
         return CountedFormula(min(ways, key=operations) if len(ways) > 1 else ways[0], sizes)
+
+
+def forces_by_rows(robot: Any, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> Array:
+    """inverse_dynamics; in a batch a row without an answer is NaN and does not stop the others."""
+    guarded = robot.functions[INVERSE].guard is not None
+    rows = {ON_SINGULAR: "nan"} if guarded and np.ndim(position) > 1 else {}
+    found: Array = robot.inverse_dynamics(position, velocity, acceleration, **rows, **loads)
+    return found

@@ -35,7 +35,7 @@ class Positions(Capability):
         found: tuple[Coordinate, ...] = self.robot.coordinates
         return found
 
-    @property
+    @computed_once
     def size(self) -> int:
         """N, the number of entries."""
         return len(self.entries)

@@ -14,7 +14,6 @@ from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation import varying as families
-from tauforge.evaluation.arguments import ON_SINGULAR
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.with_functions import WithFunctions, quick
@@ -22,7 +21,7 @@ from tauforge.kernels.specification import Shape
 from tauforge.robots import defaults
 from tauforge.robots.capabilities import Bounds, Designs, Dissipation, Sensors
 from tauforge.robots.drawing import Drawing, Reaction
-from tauforge.robots.formulations import Formulations
+from tauforge.robots.formulations import Formulations, forces_by_rows
 from tauforge.robots.parts import (
     Actuator,
     Coordinate,
@@ -76,7 +75,7 @@ class Robot(WithFunctions):
        `dissipation` is what in the robot itself takes energy, None where nothing does.
     10. **Changes**: `carrying(payload)`, `replace(**changes)`, `without_friction()`. `designs` is what a
         designer may choose, None where that is nothing.
-    11. **Words**: `repr`, `summary()` for people, `data()` for machines, `worries()`; `kind` says what the robot
+    11. **Words**: `repr`, `summary()` for people, `data()` for machines, `issues()`; `kind` says what the robot
         is; its last word stands in sentences.
 
     Identities that tests check for every kind: forward_dynamics undoes inverse_dynamics; the energy changes by the
@@ -232,12 +231,6 @@ class Robot(WithFunctions):
         found: tuple[Array, Array, Array] = self._answer_call("forward_dynamics_derivatives", state, loads)
         return found
 
-    def forces_without_raising(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> Array:
-        """inverse_dynamics; in a batch a row without an answer is NaN and does not stop the others."""
-        guarded = self.functions["inverse_dynamics"].guard is not None
-        rows = {ON_SINGULAR: "nan"} if guarded and np.ndim(position) > 1 else {}
-        return self.inverse_dynamics(position, velocity, acceleration, **rows, **loads)
-
     # ---------------------------------------------------------------------------------------------------- positions
 
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
@@ -263,7 +256,7 @@ class Robot(WithFunctions):
     def holding_forces(self, position: Array) -> Array:
         """Actuator forces (..., m) that hold the robot at rest."""
         zero = np.zeros(self.n)
-        return self.forces_without_raising(position, zero, zero)
+        return forces_by_rows(self, position, zero, zero)
 
     @property
     def max_forces(self) -> Array:
@@ -276,7 +269,7 @@ class Robot(WithFunctions):
         """The same robot with one payload fixed to it."""
         raise UnsupportedFeatureError(f"{self.name} cannot carry a payload", field="payload")
 
-    def varied_by_payload(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
+    def _fields_carrying(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
         """The fields that a payload changes, (N, ...) each. Identity: those of `carrying`, row by row."""
         raise UnsupportedFeatureError(f"{self.name} cannot carry a payload", field="payload")
 
@@ -316,7 +309,7 @@ class Robot(WithFunctions):
         """The robot for machines, as `tauforge show --json` writes it: its fields by name, in SI units and radians."""
         return defaults.data(self)
 
-    def worries(self) -> list[str]:
+    def issues(self) -> list[str]:
         """What is accepted and will disappoint later, such as missing masses."""
         return []
 

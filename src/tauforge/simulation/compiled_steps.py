@@ -23,7 +23,7 @@ from tauforge.simulation.step_formulas import StepFormulas
 
 Fields = Mapping[str, Any]  # arrays by name
 State = tuple[Array, ...]  # the parts of all rows' states, (N, ...) each
-EVALUATING = ("_answer_call", "_answer", "kernel")  # the way from a method of dynamics to its formula
+EVALUATING = ("_answer_call", "_sorted", "_answer", "kernel")  # the way from a method of dynamics to its formula
 WHOLE = 10_000  # operations of a step that may leave rows to the plant, in one kernel: about a second to compile
 
 

@@ -17,7 +17,7 @@ from tauforge.evaluation.unmodified import method_is_ours
 from tauforge.evaluation.varying import check_names, check_values
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.arrays import is_on_gpu
-from tauforge.kernels.cuda.backend import DTYPES
+from tauforge.kernels.cuda.kernel import DTYPES
 from tauforge.kernels.specification import Shape
 from tauforge.motion.motion import Motion, MotionSample, in_velocities_of, positive
 from tauforge.robots.payload import PAYLOAD, Payload
@@ -108,7 +108,7 @@ class RolloutTask(NamedTuple):
         plant = self.plant
         dynamics = [name for name in ("forward_dynamics", "inverse_dynamics") if name in plant.functions]
         taken = all(PAYLOAD in plant.functions[name].optional for name in dynamics)
-        return taken and method_is_ours(type(plant), "varied_by_payload")
+        return taken and method_is_ours(type(plant), "_fields_carrying")
 
     @property
     def plant_numbers(self) -> Fields:
@@ -120,7 +120,7 @@ class RolloutTask(NamedTuple):
         """The fields, and those that the payload changes."""
         if self.payload is None:
             return self.fields
-        return {**self.fields, **self.plant.varied_by_payload(self.payload, self.fields)}
+        return {**self.fields, **self.plant._fields_carrying(self.payload, self.fields)}
 
     def formulas(self, *, alone: bool = False) -> StepFormulas:
         given = Given(tuple(self.gains), tuple(self.plant_numbers), self.forces is not None)
@@ -202,7 +202,7 @@ def rollout_task(
     q, qd = (_on_gpu if any(map(is_on_gpu, state)) else _on_processor)(state, shapes, real)
     task = RolloutTask(controller, real, motion, q, qd, own_gains, fields, payload, added, schedule)
     if payload is not None and not task.on_gpu:
-        real.varied_by_payload(payload, fields)  # says so where the plant cannot carry one
+        real._fields_carrying(payload, fields)  # says so where the plant cannot carry one
     if own_gains and not task.compiles:
         raise UnsupportedFeatureError(
             "gains can be given for our own laws only, of robots whose steps are compiled", field="gains"

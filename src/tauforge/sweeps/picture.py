@@ -21,7 +21,7 @@ from tauforge.number_text import number
 from tauforge.robots.static_quantities import HOLDS
 from tauforge.sweeps.reading import open_dataset
 from tauforge.sweeps.store import MARK
-from tauforge.workspace.limit_colours import FREE
+from tauforge.workspace.pictures import FREE
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset

@@ -11,6 +11,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.control.controller import check_actuator_motion
 from tauforge.errors import ModelError
+from tauforge.robots.formulations import forces_by_rows
 from tauforge.robots.payload import PAYLOAD, Payload
 from tauforge.robots.positions import singularity
 from tauforge.robots.robot import Robot
@@ -89,7 +90,7 @@ class _Demand:
         robot, s = self.robot, speeds[:, None, None]
         load: dict[str, Any] = {} if payloads is None else {PAYLOAD.name: Payload(payloads[:, None], self.com)}
         _, position, velocity, acceleration = self.motion
-        forces = robot.forces_without_raising(position[None], s * velocity, s**2 * acceleration, **load)  # (N, k, m)
+        forces = forces_by_rows(robot, position[None], s * velocity, s**2 * acceleration, **load)  # (N, k, m)
         peaks = largest_size(forces)
         found = {
             "peak_force": peaks,

@@ -28,7 +28,7 @@ from tauforge.viewer import colours
 from tauforge.viewer.panel import from_user
 from tauforge.viewer.playback import SPEEDS, Clip
 from tauforge.viewer.surroundings import frame
-from tauforge.workspace.limit_colours import limit_colours
+from tauforge.workspace.pictures import limit_colours
 from tauforge.workspace.places import Places, places
 
 if TYPE_CHECKING:

@@ -23,16 +23,24 @@ from tauforge.robots.static_quantities import (
 )
 from tauforge.robots.summary import Rows, Summary, SummaryTable
 from tauforge.validation import did_you_mean
-from tauforge.workspace.beyond_breaks import BEYOND, beyond_breaks
-from tauforge.workspace.capacity import capacities, check_capacity
+from tauforge.workspace.breaks import AT_ONCE, JUMPS, SAME, SINGULAR, Ways, breaks_between, breaks_of
 from tauforge.workspace.grids import Grid
+from tauforge.workspace.rays import size_of, straight_way
 from tauforge.workspace.report import Report
-from tauforge.workspace.rules import check_payload, checked_position, rules_of
+from tauforge.workspace.rules import (
+    check_payload,
+    checked_position,
+    holding_forces,
+    knows_forces,
+    positions_of,
+    rules_of,
+)
 
 CAPACITY = "capacity"
 KNOWN = {**QUANTITIES, CAPACITY: Quantity("kg", "largest mass that the actuators hold at rest")}
 MOST_AXES = 3
 Axis = Sequence[float] | Array
+BEYOND = "a singular position is here, or between home and here"
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,7 +125,7 @@ class Map(Report):
 
     def plot(self) -> Any:
         """A matplotlib figure: a curve, a slice in colours, or slices through a map with three axes."""
-        from tauforge.workspace.map_pictures import drawn
+        from tauforge.workspace.pictures import drawn
 
         return drawn(self)
 
@@ -230,3 +238,98 @@ def axis_values(name: str, axis: Any) -> Array:
     if not (np.diff(numbers) > 0).all():
         raise ShapeError(f"axis {name}", expected="strictly increasing values", got=repr(axis))
     return numbers
+
+
+def check_capacity(robot: Robot) -> None:
+    """ModelError where no force limits tell how much the robot can hold."""
+    robot.check_function("inverse_dynamics")
+    if not knows_forces(robot):
+        raise ModelError(f"no actuator of {robot.name} has a force limit", field="force_limit")
+
+
+def capacities(robot: Robot, positions: Array, com: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+    """(k,) kg, the largest mass that the actuators hold at rest at positions (k, n).
+
+    com: (3,) m of its mass centre, in the frame of the moved body
+    Holding forces are linear in the mass that is held, F(m) = F(0) + m (F(1) - F(0)): two evaluations tell, no search.
+    It is 0 where the robot cannot hold itself, infinite where no actuator feels the mass, and NaN at a singular
+    position. Identity: `force_share` with a payload of this mass is 1.
+    """
+    empty = holding_forces(robot, positions)
+    slope = holding_forces(robot, positions, Payload(1.0, com)) - empty
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # the force moves towards one of the two limits, whichever its slope says
+        room = (np.sign(slope) * robot.max_forces - empty) / slope
+    felt = np.abs(slope) > 0
+    most = np.where(felt, room, np.inf).min(axis=-1)
+    holds = (np.abs(empty) <= robot.max_forces).all(axis=-1)
+    unknown = np.isnan(empty).any(axis=-1) | np.isnan(slope).any(axis=-1)
+    return np.where(unknown, np.nan, np.where(holds, np.maximum(most, 0.0), 0.0))
+
+
+def beyond_breaks(grid: Grid, closed: Array) -> Array:
+    """A mask of the grid's shape: positions beyond a singular position or a jump, seen from home.
+
+    closed: a mask of it, where there are positions
+    Neighbours on the grid are connected unless a break lies between them. A position is beyond a break where it would
+    be connected with home if there were none.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    numbers = np.arange(closed.size).reshape(closed.shape)
+    pairs, broken, singular = [], [], np.zeros(closed.size, bool)
+    for axis in range(closed.ndim):
+        lines = np.moveaxis(numbers, axis, -1).reshape(-1, closed.shape[axis])
+        between, at_cell = _on_lines(grid, axis, lines)
+        singular[lines[at_cell]] = True
+        pairs.append(np.stack([lines[:, :-1].ravel(), lines[:, 1:].ravel()]))
+        broken.append(between.ravel())
+    first, second = np.concatenate(pairs, axis=1)
+    there = closed.ravel() | singular  # a singular position may have no answer of its own
+    both, whole = there[first] & there[second], ~np.concatenate(broken)
+    nearest = tuple(int(np.abs(v - grid.start[p]).argmin()) for p, v in zip(grid.places, grid.values, strict=True))
+    connected = []
+    for kept in (both, both & whole):
+        edges = coo_array((np.ones(int(kept.sum())), (first[kept], second[kept])), shape=(closed.size, closed.size))
+        labels = connected_components(edges, directed=False)[1]
+        connected.append(labels == labels[numbers[nearest]])
+    beyond = connected[1] if _is_beyond(grid, nearest) else connected[0] & ~connected[1]
+    return np.asarray((beyond | singular).reshape(closed.shape))
+
+
+def _on_lines(grid: Grid, axis: int, lines: Array) -> tuple[Array, Array]:
+    """Whether breaks are between the cells of lines (l, m) along an axis, (l, m - 1), and at these, (l, m)."""
+    robot, values, place = grid.robot, grid.values[axis], grid.places[axis]
+    between, at_cell = np.zeros((len(lines), len(values) - 1), bool), np.zeros(lines.shape, bool)
+    if len(values) < 2:
+        return between, at_cell
+    indices = np.unravel_index(lines[:, 0], grid.shape)
+    size = size_of(robot, grid.home)
+
+    def at(distance: Array, rows: Array) -> Array:
+        coordinates = np.empty((*distance.shape, robot.n))
+        coordinates[:] = grid.start
+        for other, column, index in zip(grid.places, grid.values, indices, strict=True):
+            coordinates[..., other] = column[index[rows]][:, None]
+        coordinates[..., place] = distance
+        return positions_of(robot, coordinates, grid.home)
+
+    scale = 1.0 if robot.coordinates[place].turns else size
+    ways = Ways(robot, at, grid.home, np.full(len(lines), values[-1]), np.full(len(lines), scale), size)
+    for rows in np.array_split(np.arange(len(lines)), max(1, lines.size // AT_ONCE)):
+        for one in breaks_between(ways, rows, np.broadcast_to(values, (len(rows), len(values)))):
+            if one.name in (SINGULAR, JUMPS):  # open loops are told by the positions themselves
+                before = int(np.clip(np.searchsorted(values, one.distance, side="right") - 1, 0, len(values) - 2))
+                between[one.way, before] = True
+                near = np.abs(values - one.distance) <= SAME * scale
+                at_cell[one.way] |= near & (one.name == SINGULAR)
+    return between, at_cell
+
+
+def _is_beyond(grid: Grid, cell: tuple[int, ...]) -> bool:
+    """Whether a break is on the straight way from home to a cell."""
+    coordinates = grid.start.copy()
+    coordinates[list(grid.places)] = [v[k] for v, k in zip(grid.values, cell, strict=True)]
+    found = breaks_of(straight_way(grid.robot, grid.home, coordinates))
+    return any(one.name in (SINGULAR, JUMPS) for one in found)

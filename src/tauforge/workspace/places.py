@@ -10,10 +10,10 @@ from tauforge.arrays import Array
 from tauforge.errors import TauforgeError
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
+from tauforge.workspace.reaching import pose_of_tool
 from tauforge.workspace.rules import rules_of
-from tauforge.workspace.sampling import sampled_positions
+from tauforge.workspace.sampled_volume import sampled_positions
 from tauforge.workspace.surfaces import surface
-from tauforge.workspace.tool_ways import pose_of_tool
 
 SAMPLES = 20_000
 

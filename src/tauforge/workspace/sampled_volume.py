@@ -14,6 +14,7 @@ where few positions lead.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -22,9 +23,8 @@ from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.robots.robot import Robot
 from tauforge.workspace.rays import longest_way, size_of
-from tauforge.workspace.rules import Rules, positions_of
-from tauforge.workspace.sampling import FIRST, SEED, sampled_positions, usual_ranges
-from tauforge.workspace.tool_ways import pose_of_tool
+from tauforge.workspace.reaching import pose_of_tool
+from tauforge.workspace.rules import BLOCK, Rules, positions_of
 
 FLAT = 1e-6  # of the size of the robot: the tool does not move along an axis, or with a freedom
 LOOKS = 16  # positions beside home that tell along which axes the tool moves
@@ -41,6 +41,9 @@ MARGIN = 0.01  # of a range: places this near to its end fill it
 OFFSET = 1 << 20  # of the numbers of cubes, so that none is negative
 BITS = 21  # of an integer for each axis; three fit into 64
 MASK = (1 << BITS) - 1
+FIRST = 4096  # samples that are followed from home
+STEPS = 64  # on the way of each
+SEED = 0
 
 
 class Sampled(NamedTuple):
@@ -225,3 +228,54 @@ def _joined(numbers: Array) -> Array:
 def _parted(cubes: Array, count: int) -> Array:
     """Undoes `_joined`."""
     return np.stack([(cubes >> (BITS * (count - 1 - k))) & MASK for k in range(count)], axis=-1)
+
+
+def usual_ranges(robot: Robot) -> Array:
+    """(2, n) lowest and highest coordinates."""
+    return np.transpose([coordinate.usual_range for coordinate in robot.coordinates])
+
+
+def sampled_positions(robot: Robot, home: Array, count: int, ranges: Array | None = None) -> Iterator[Array]:
+    """Blocks of positions (k, N), assembled as at home (N,), `count` in all; NaN where loops do not close.
+
+    ranges: (2, n) lowest and highest coordinates; default the usual ones
+    The first block has at most FIRST. The same count gives the same positions.
+    Loops that cannot be closed cost most, because they are followed from a known position in ever shorter strides. So
+    the first samples are followed from home in small steps, the others closed from the nearest of those that arrive.
+    """
+    random = np.random.default_rng(SEED)
+    low, high = usual_ranges(robot) if ranges is None else ranges
+    known = _Known(robot, home, np.where(high > low, high - low, 1.0))
+    first = random.uniform(low, high, (min(FIRST, count), robot.n))
+    if robot.loops is not None:
+        known.extend(first)
+    yield known.closed(first)
+    for start in range(len(first), count, BLOCK):
+        yield known.closed(random.uniform(low, high, (min(BLOCK, count - start), robot.n)))
+
+
+class _Known:
+    """Positions from which others are closed. Distances are shares of the coordinates' ranges, `spans` (n,)."""
+
+    def __init__(self, robot: Robot, home: Array, spans: Array) -> None:
+        self._robot, self._spans, self._positions = robot, spans, home[None]
+
+    def extend(self, coordinates: Array) -> None:
+        """By the positions to which straight ways lead from home, at coordinates (k, n)."""
+        home = self._positions[0]
+        start = self._robot.positions.coordinates(home)
+        positions = np.repeat(self._positions, len(coordinates), axis=0)
+        for share in np.linspace(0.0, 1.0, STEPS + 1)[1:]:
+            positions = positions_of(self._robot, start + share * (coordinates - start), positions)
+            arrived = np.isfinite(positions).all(axis=-1)
+            coordinates, positions = coordinates[arrived], positions[arrived]
+        self._positions = np.concatenate([self._positions, positions])
+
+    def closed(self, coordinates: Array) -> Array:
+        """Positions (k, N) from coordinates (k, n), closed from the nearest that is known; NaN where there is none."""
+        if len(self._positions) == 1:
+            return positions_of(self._robot, coordinates, self._positions[0])
+        from scipy.spatial import KDTree
+
+        tree = KDTree(self._robot.positions.coordinates(self._positions) / self._spans)
+        return positions_of(self._robot, coordinates, self._positions[tree.query(coordinates / self._spans)[1]])

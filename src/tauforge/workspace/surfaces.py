@@ -63,7 +63,7 @@ class Surface(Report):
 
     def plot(self) -> Any:
         """A matplotlib figure of the surface in space, coloured by the limit that ends each way."""
-        from tauforge.workspace.reach_pictures import surface_in_space
+        from tauforge.workspace.pictures import surface_in_space
 
         return surface_in_space(self)
 
@@ -98,7 +98,7 @@ class Polar(Report):
 
         axes: matplotlib axes with projection="polar" to draw into instead of a new figure
         """
-        from tauforge.workspace.reach_pictures import polar_picture
+        from tauforge.workspace.pictures import polar_picture
 
         return polar_picture(self, axes)
 

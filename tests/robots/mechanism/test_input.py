@@ -270,9 +270,9 @@ def test_limits_in_degrees_are_suspected():
 
 def test_a_home_outside_of_its_limits_is_a_worry():
     away = tf.Mechanism(bodies=[ROD], joints=[dataclasses.replace(SHOULDER, limits=(0.5, 2.0))])
-    assert away.worries() == ["home is outside of the limits: shoulder is 0, and its limits are 0.5 to 2"]
+    assert away.issues() == ["home is outside of the limits: shoulder is 0, and its limits are 0.5 to 2"]
     there = dataclasses.replace(SHOULDER, limits=(0.5, 2.0), home=0.5)
-    assert tf.Mechanism(bodies=[ROD], joints=[there]).worries() == []
+    assert tf.Mechanism(bodies=[ROD], joints=[there]).issues() == []
 
 
 def test_fewer_actuators_than_freedoms():

@@ -345,7 +345,7 @@ def test_summary_tells_freedom_and_redundancy(name):
     assert f"{facts.redundant} constraint" in said if facts.redundant else "redundant" not in said
     assert all(joint in said for joint in m.structure.independent)
     assert repr(m).startswith(f"Mechanism({name!r}, {len(m.bodies)} bodies")
-    worried = " ".join(m.worries())
+    worried = " ".join(m.issues())
     assert ("generalised_forces" in worried) == (facts.actuators < facts.freedom)
     assert ("reactions open" in worried) == bool(facts.redundant)
 

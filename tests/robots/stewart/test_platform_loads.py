@@ -192,7 +192,7 @@ def test_payloads_as_varying_fields():
     """Row by row those of `carrying`, also beside a platform's mass that varies."""
     payloads = tf.Payload(np.array([1.0, 2.0]), np.array([[0.1, 0.0, 0.2], [0.0, -0.3, 0.1]]), random_inertia(RNG))
     masses = np.array([20.0, 30.0])
-    found = PLATFORM.varied_by_payload(payloads, {"platform_mass": masses})
+    found = PLATFORM._fields_carrying(payloads, {"platform_mass": masses})
     for k in range(2):
         one = tf.Payload(payloads.mass[k], payloads.com[k], payloads.inertia)
         heavy = PLATFORM.replace(platform_mass=masses[k]).carrying(one)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tauforge.robots.mechanism.limit_checks import outside
+from tauforge.robots.mechanism.limits import outside
 from tauforge.robots.mechanism.structure import Structure
 from tauforge.robots.summary import INERTIAS, PRODUCTS, Cell, Rows, Span, Summary, SummaryTable, Words, six_numbers
 from tauforge.validation import counted, freedoms
@@ -76,7 +76,7 @@ def structure_sentences(s: Structure) -> list[str]:
     return found
 
 
-def worries(m: Mechanism) -> list[str]:
+def issues(m: Mechanism) -> list[str]:
     found = []
     f, actuators = m.n, len(m.actuators)
     if actuators < f:

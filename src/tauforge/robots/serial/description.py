@@ -99,12 +99,12 @@ class ArmDescription(Robot):
         put("visuals", check_visuals(self.visuals, len(self.joints)))
         if not all(isinstance(exception, KnownException) for exception in self.known_exceptions):
             raise ModelError("expected a sequence of KnownException", field="known_exceptions")
-        bodies = {self.body_name(i): joint.inertia for i, joint in enumerate(self.joints)}
+        bodies = {joint.link_name: joint.inertia for joint in self.joints}
         unknown = {exception.body for exception in self.known_exceptions} - set(bodies)
         if unknown:
             raise ModelError(f"there is no body named {', '.join(sorted(unknown))}", field="known_exceptions")
         physical.warn_of_faults(self.name, bodies, {exception.body for exception in self.known_exceptions})
-        heavy = {self.body_name(i): math.hypot(*joint.com) for i, joint in enumerate(self.joints) if joint.mass}
+        heavy = {joint.link_name: math.hypot(*joint.com) for joint in self.joints if joint.mass}
         warn_of_far_masses(self.name, heavy)
 
     # ------------------------------------------------------------------------------------------------ construction
@@ -247,10 +247,6 @@ class ArmDescription(Robot):
         """Joint letters, such as "RRPRRR"."""
         return "".join(joint.kind for joint in self.joints)
 
-    def body_name(self, i: int) -> str:
-        """The name that warnings and declared exceptions give to the link of joint i (from 0)."""
-        return f"link of {self.joints[i].name}"
-
     @property
     def limits(self) -> Array:
         """(n, 2) lower and upper; infinite where there is none."""
@@ -273,7 +269,7 @@ class ArmDescription(Robot):
         return result
 
     @property
-    def as_numbers(self) -> ArmNumbers:
+    def _numbers(self) -> ArmNumbers:
         """What the formulas need of the arm."""
         return ArmNumbers(
             tuple(joint.as_numbers for joint in self.joints),

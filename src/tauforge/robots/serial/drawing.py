@@ -25,11 +25,11 @@ def drawn(arm: SerialArm, position: ArrayLike) -> Drawing:
         Point(joint.name, place[..., :3, 3], "joint") for joint, place in zip(arm.joints, places, strict=True)
     )
     centres = tuple(
-        Point(arm.body_name(i), (frames[..., i + 1, :, :] @ np.array([*joint.com, 1.0]))[..., :3], "centre of mass")
+        Point(joint.link_name, (frames[..., i + 1, :, :] @ np.array([*joint.com, 1.0]))[..., :3], "centre of mass")
         for i, joint in enumerate(arm.joints)
     )
     corners = [frames[..., 0, :3, 3], *(joint.place for joint in joints), tool[..., :3, 3]]
-    names = ["base", *(arm.body_name(i) for i in range(arm.n))]
+    names = ["base", *(joint.link_name for joint in arm.joints)]
     parts = ["base", *["link"] * arm.n]
     segments = tuple(Segment(*each) for each in zip(names, corners, corners[1:], parts, strict=False))
     named = [Frame("base", frames[..., 0, :, :])]
@@ -39,7 +39,7 @@ def drawn(arm: SerialArm, position: ArrayLike) -> Drawing:
         for joint, place in zip(arm.joints, places, strict=True)
     )
     bodies = (
-        inertia_ellipsoid(arm.body_name(i), frames[..., i + 1, :, :], joint.mass, joint.com, joint.inertia)
+        inertia_ellipsoid(joint.link_name, frames[..., i + 1, :, :], joint.mass, joint.com, joint.inertia)
         for i, joint in enumerate(arm.joints)
     )
     ellipsoids = tuple(body for body in bodies if body is not None)

@@ -96,6 +96,11 @@ class Joint:
                 put(field, validation.non_negative(getattr(self, field), where(field)))
 
     @property
+    def link_name(self) -> str:
+        """The name that warnings and declared exceptions give to the link that it moves."""
+        return f"link of {self.name}"
+
+    @property
     def as_numbers(self) -> JointNumbers:
         """What the formulas need of the joint."""
         plus, minus = self.coulomb

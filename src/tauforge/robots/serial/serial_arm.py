@@ -85,7 +85,7 @@ class SerialArm(ArmDescription):
 
     @property
     def identity(self) -> str:
-        return repr(self.as_numbers)
+        return repr(self._numbers)
 
     @computed_once
     def model(self) -> ArmModel:
@@ -108,7 +108,7 @@ class SerialArm(ArmDescription):
     def varied_model(self, values: Mapping[str, Scalars]) -> ArmModel:
         return variable.varied_model(self, values)
 
-    def varied_by_payload(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
+    def _fields_carrying(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
         return variable.carrying(self, payload, fields)
 
     @computed_once
@@ -154,7 +154,7 @@ class SerialArm(ArmDescription):
     def summary(self) -> Summary:
         return summary(self)
 
-    def worries(self) -> list[str]:
+    def issues(self) -> list[str]:
         q = self.random_states(TRIED)[0]
         if (np.linalg.cond(self.mass_matrix(q)) > SINGULAR).any():
             return [

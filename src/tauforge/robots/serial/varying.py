@@ -77,7 +77,7 @@ def carrying(arm: ArmDescription, payload: Payload, given: Mapping[str, Array]) 
 
 def varied_model(arm: ArmDescription, values: Mapping[str, Scalars]) -> ArmModel:
     """The arm with these fields, each a flat list of scalars, instead of its own."""
-    numbers = arm.as_numbers
+    numbers = arm._numbers
     if not values:
         return arm_model(numbers)
     if "gravity" in values:

@@ -23,7 +23,7 @@ LOST = 1e3  # instead of a violation that is NaN
 SLIGHT = 1e-6  # violation at which a descent ends: it approaches the limit from outside
 
 
-def worries_about_limits(platform: StewartPlatform) -> list[str]:
+def issues_of_limits(platform: StewartPlatform) -> list[str]:
     """What `tauforge check` says about limits that nobody can keep."""
     hint = "stroke is the range of a leg's length between its joints, not of its travel"
     if platform.stroke is not None and min(shortest for shortest, _ in platform.stroke) == 0:

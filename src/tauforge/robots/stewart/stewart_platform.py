@@ -30,11 +30,12 @@ from tauforge.robots.payload import Payload
 from tauforge.robots.stewart import limits as pose_limits
 from tauforge.robots.stewart import pose_search as search
 from tauforge.robots.stewart import varying as variable
+from tauforge.robots.stewart.coordinates import PoseCoordinates
 from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.designs import PlatformDesigns
 from tauforge.robots.stewart.drawing import drawn, reactions, sleeves
 from tauforge.robots.stewart.drives import LegSensors
-from tauforge.robots.stewart.fitting_pose import worries_about_limits
+from tauforge.robots.stewart.fitting_pose import issues_of_limits
 from tauforge.robots.stewart.formulations import PlatformFormulations, check_moving_base, corrections
 from tauforge.robots.stewart.functions import (
     EXACT,
@@ -43,10 +44,9 @@ from tauforge.robots.stewart.functions import (
 )
 from tauforge.robots.stewart.limits import PoseBounds
 from tauforge.robots.stewart.moved_body import MovedPlatform
-from tauforge.robots.stewart.pose_coordinates import PoseCoordinates
-from tauforge.robots.stewart.pose_state import PoseState
 from tauforge.robots.stewart.random_states import random_states
 from tauforge.robots.stewart.results import JointReactions, LegMotions
+from tauforge.robots.stewart.state_space import PoseState
 from tauforge.robots.stewart.summary import summary
 from tauforge.robots.summary import Summary
 
@@ -118,7 +118,7 @@ class StewartPlatform(PlatformDescription):
     def varied_model(self, values: Mapping[str, Scalars]) -> PlatformModel:
         return variable.varied_model(self, values)
 
-    def varied_by_payload(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
+    def _fields_carrying(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
         return variable.carrying(self, payload, fields)
 
     designs = computed_once(PlatformDesigns)
@@ -192,9 +192,9 @@ class StewartPlatform(PlatformDescription):
     def summary(self) -> Summary:
         return summary(self)
 
-    def worries(self) -> list[str]:
+    def issues(self) -> list[str]:
         masses = [] if self.has_masses else ["the file gives no masses: kinematics is available, dynamics is not"]
-        return masses + worries_about_limits(self)
+        return masses + issues_of_limits(self)
 
     # ---------------------------------------------------------------------------------------------------- kinematics
 

@@ -32,7 +32,7 @@ Scalars = Sequence[Scalar]
 
 
 @ours
-class PlacedMechanism(MechanismDescription):
+class MechanismKinematics(MechanismDescription):
     """A mechanism without its dynamics: names, model and table of functions, positions, kinematics."""
 
     # ------------------------------------------------------------------------------------------- names, model, table
@@ -119,7 +119,7 @@ class PlacedMechanism(MechanismDescription):
     def varied_model(self, values: Mapping[str, Scalars]) -> MechanismParameters:
         return model_of(self, self._made.parameters, values)._replace(doubts=self._doubt_scales)
 
-    def varied_by_payload(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
+    def _fields_carrying(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
         own = {**self.own_values(tuple(BODY_SHARES)), **{k: x for k, x in fields.items() if k in BODY_SHARES}}
         place = self._number_of(None)
         return with_payload(own, place, payload, self.bodies[place].home_frame)

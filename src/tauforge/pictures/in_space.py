@@ -134,20 +134,16 @@ def _draw_arrow(axes: Any, points: Array, colour: str) -> None:
 
 def finish(axes: Any, low: Array, high: Array, size: float, zoom: float = ZOOM) -> None:
     """One scale for all axes, room on all sides, and the unit."""
+    from matplotlib.ticker import MaxNLocator
+
     margin = MARGIN * size
     spans = np.maximum(high - low, 0.25 * size) + 2 * margin
     middle = (low + high) / 2
     for letter, centre, span in zip("xyz", middle, spans, strict=True):
         getattr(axes, f"set_{letter}lim")(centre - span / 2, centre + span / 2)
         getattr(axes, f"set_{letter}label")(f"{letter} (m)")
-        getattr(axes, f"{letter}axis").set_major_locator(_few_ticks())
+        getattr(axes, f"{letter}axis").set_major_locator(MaxNLocator(4))
     axes.set_box_aspect(spans, zoom=zoom)
-
-
-def _few_ticks() -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(4)
 
 
 def force_line(place: Array, axis: Array, turns: bool, share: float, size: float) -> Array:

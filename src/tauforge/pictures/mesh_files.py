@@ -25,7 +25,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from tauforge.errors import ModelError
-from tauforge.extras import how_to_install
+from tauforge.extras import extra_for
 from tauforge.formats.file_names import MANIFEST, PACKAGE
 from tauforge.pictures.triangles import Mesh, sound, stretched
 from tauforge.robots.visuals import LARGEST_SIZE, MeshFile
@@ -105,10 +105,8 @@ def parsed_mesh(data: bytes, kind: str) -> Mesh:
     kind: "stl", "obj", "ply", "glb" or "dae"
     ModelError for a broken file, one with more than a million triangles, or where trimesh or pycollada is missing.
     """
-    try:
+    with extra_for("meshes need", "viewer"):
         import trimesh
-    except ImportError:
-        raise ModelError("meshes need trimesh", remedy=how_to_install("viewer")) from None
     options: dict[str, Any] = {"file_type": kind, "resolver": NoOtherFiles(), "process": False}
     if kind != "dae":
         options["skip_materials"] = True

@@ -2,8 +2,8 @@
 
 A law that is arithmetic on the robot's dynamics (computed torque and the proportional ones), the dynamics and the
 integrator's step are traced together into one kernel (`compiled_steps`) where the robot has formulas of its state.
-Rows that such a kernel refuses are stepped by the robot's own methods (`watched_steps`). Otherwise the law, and then
-the kernel of the dynamics, are called for all rows at once between steps of the same Runge-Kutta (`batch_steps`). A
+Rows that such a kernel refuses are stepped by the robot's own methods (`batch_steps`). Otherwise the law, and then
+the kernel of the dynamics, are called for all rows at once between steps of the same Runge-Kutta. A
 robot with a method accelerations or forward_dynamics of its own is called row by row.
 """
 

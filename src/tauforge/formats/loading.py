@@ -54,12 +54,6 @@ class Options(TypedDict, total=False):
     actuated: Sequence[str] | None
 
 
-def _check_names(function: str, options: Options) -> None:
-    for name in options:
-        if name not in Options.__annotations__:
-            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
-
-
 def catalogue() -> list[str]:
     """Names of the robots that come with the package."""
     return sorted(path.stem for path in CATALOGUE.glob("*.toml"))
@@ -73,7 +67,16 @@ def load(name_or_path: PlatformName) -> StewartPlatform: ...
 def load(name_or_path: MechanismName) -> Mechanism: ...
 @overload
 def load(name_or_path: str | os.PathLike[str], **options: Unpack[Options]) -> Robot: ...
-def load(name_or_path: str | os.PathLike[str], **options: Unpack[Options]) -> Robot:
+def load(
+    name_or_path: str | os.PathLike[str],
+    *,
+    tip: str | None = None,
+    lock: Mapping[str, float] | None = None,
+    loops: Sequence[Any] | None = None,
+    home: Mapping[str, float] | None = None,
+    tool: str | None = None,
+    actuated: Sequence[str] | None = None,
+) -> Robot:
     """A robot of the catalogue by its name, or one from a .toml, .urdf or .xml (MJCF) file.
 
     A SerialArm, a StewartPlatform or a Mechanism. A URDF whose moving joints are one chain is an arm; one with
@@ -92,7 +95,7 @@ def load(name_or_path: str | os.PathLike[str], **options: Unpack[Options]) -> Ro
            fixed nor follow others
     `loads` reads the text of such a file.
     """
-    _check_names("load", options)
+    options = Options(tip=tip, lock=lock, loops=loops, home=home, tool=tool, actuated=actuated)
     if not isinstance(name_or_path, str | os.PathLike):
         raise ModelError(f"expected a catalogue name or a path, got {name_or_path!r}", field="load")
     if isinstance(name_or_path, str) and _is_text(name_or_path):
@@ -128,12 +131,21 @@ def load(name_or_path: str | os.PathLike[str], **options: Unpack[Options]) -> Ro
     )
 
 
-def loads(text: str, **options: Unpack[Options]) -> Robot:
+def loads(
+    text: str,
+    *,
+    tip: str | None = None,
+    lock: Mapping[str, float] | None = None,
+    loops: Sequence[Any] | None = None,
+    home: Mapping[str, float] | None = None,
+    tool: str | None = None,
+    actuated: Sequence[str] | None = None,
+) -> Robot:
     """A robot from the text of a model file: URDF or MJCF if it begins with `<`, TOML otherwise; see `load`.
 
     For descriptions that are not files, such as the `robot_description` of ROS.
     """
-    _check_names("loads", options)
+    options = Options(tip=tip, lock=lock, loops=loops, home=home, tool=tool, actuated=actuated)
     if not isinstance(text, str):
         raise ModelError(
             f"expected the text of a model file, got {shown(text)}",

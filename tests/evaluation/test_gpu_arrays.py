@@ -270,10 +270,10 @@ def jax(gpu, monkeypatch):
     """Buffers of the processor pass for those of the GPU."""
     found = pytest.importorskip("jax")
     from support.in_doubles import in_doubles
-    from tauforge.evaluation import jax_arrays, xla_calls, xla_frames
+    from tauforge.evaluation import jax_arrays, xla_calls
 
     name = f"tauforge_pretended_{id(gpu)}"
-    pointer = xla_frames.HANDLER(xla_calls._handler(xla_calls._on_gpu))
+    pointer = xla_calls.HANDLER(xla_calls._handler(xla_calls._on_gpu))
     xla_calls._handlers.append(pointer)
     capsule = found.ffi.pycapsule(ctypes.cast(pointer, ctypes.c_void_p).value)
     found.ffi.register_ffi_target(name, capsule, platform="cpu")

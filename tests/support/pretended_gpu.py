@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from support.cuda_on_cpu import argument, compiled
-from tauforge.kernels.cuda import arrays, compiling, streams
+from tauforge.kernels.cuda import arrays, compiling
 
 
 class Device:
@@ -146,5 +146,5 @@ def pretend(monkeypatch, folder):
     gpu = PretendedGpu(folder)
     monkeypatch.setattr(arrays, "cupy", lambda: gpu)
     monkeypatch.setattr(compiling, "function", gpu.function)
-    streams._stream.cache_clear()
+    arrays._stream.cache_clear()
     return gpu

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tauforge.evaluation.functions import Argument
+from tauforge.kernels.specification import Shape
 
 if TYPE_CHECKING:
     from tauforge.kernels.cpu.kernel import CpuKernel
@@ -40,6 +41,7 @@ class KernelCall(NamedTuple):
     """
 
     kernel: CpuKernel
+    cores: tuple[Shape, ...]
     guarded: bool
     loads: tuple[Argument, ...]
     builtin: Callable[..., Any] | None
@@ -56,10 +58,9 @@ class KernelCall(NamedTuple):
 
     def takes(self, arrays: list[Any]) -> bool:
         """Whether they are plain arrays of the right shapes."""
-        cores = [core for _, core in self.kernel.arguments]
-        return len(arrays) == len(cores) and all(
+        return len(arrays) == len(self.cores) and all(
             type(a) is np.ndarray and a.dtype is DOUBLE and a.shape[-1:] == core
-            for a, core in zip(arrays, cores, strict=True)
+            for a, core in zip(arrays, self.cores, strict=True)
         )
 
 
@@ -153,7 +154,8 @@ def install(robot: Any, method: str, loads: tuple[Argument, ...], kernel: CpuKer
     own, key = vars(robot), key_of(method)
     shortcut = _behind(own[key]) if key in own else Shortcut(robot, method)
     builtin = kernel.builtin(shortcut, Declined if loads else shortcut.with_memory)
-    call = KernelCall(kernel, guarded, loads, builtin if loads else None)
+    cores = tuple(core for _, core in kernel.arguments)
+    call = KernelCall(kernel, cores, guarded, loads, builtin if loads else None)
     for names in product(*((load.name, load.also) if load.also else (load.name,) for load in loads)):
         shortcut.calls |= dict.fromkeys(permutations(names), call)
     if not loads:

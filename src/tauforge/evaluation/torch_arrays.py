@@ -26,7 +26,7 @@ from tauforge.evaluation.differentiable import (
     product,
 )
 from tauforge.kernels.cuda import arrays
-from tauforge.kernels.cuda.streams import on_stream
+from tauforge.kernels.cuda.arrays import on_stream
 
 if TYPE_CHECKING:
     from tauforge.evaluation.evaluator import Evaluator

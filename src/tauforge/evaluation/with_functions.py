@@ -134,7 +134,7 @@ class WithFunctions(ABC):
 
     def _sorted(self, function: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], str, dict[str, Any]]:
         """Arguments with loads, on_singular= and options of a call that gives them by name."""
-        entry, options = self.functions[function], self._check_options(function, given)
+        entry, options = self._evaluator.functions[function], self._check_options(function, given)
         names = [argument.name for argument in (*entry.arguments, *entry.optional)]
         arguments = {name: options.pop(name) for name in names if name in options}
         on_singular = options.pop(ON_SINGULAR, "raise")

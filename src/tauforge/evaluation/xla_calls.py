@@ -15,26 +15,127 @@ import math
 import re
 from collections import deque
 from collections.abc import Callable, Iterator
-from ctypes import c_void_p
+from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_void_p
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.evaluation import xla_frames
 from tauforge.evaluation.differentiable import BoundFunction
 from tauforge.kernels.cuda import arrays
-from tauforge.kernels.cuda.streams import on_stream
+from tauforge.kernels.cuda.arrays import on_stream
 
 TARGET = "tauforge_evaluation"
 KINDS: dict[int, np.dtype[Any]] = {11: np.dtype(np.float32), 12: np.dtype(np.float64)}  # XLA's numbers of the types
 REMEMBERED = 16  # errors
+METADATA = 1  # the extension by which XLA asks for the version
+EXECUTE = 3  # the stage that computes
+MAJOR, FIRST_MINOR = 0, 1  # the version of the structs below; minor versions only add to their ends
+INTERNAL_ERROR = 13
 
 # Evaluations by the number that programs know them by. They stay: a compiled program may be run at any time.
 _evaluations: dict[int, BoundFunction] = {}
 _numbers: dict[BoundFunction, int] = {}
 _next_number = itertools.count()
+
+
+# the C structs by which XLA calls a function, as far as we read them (`xla/ffi/api/c_api.h`)
+
+
+class Extension(Structure):
+    _fields_ = [("struct_size", c_size_t), ("type", c_int), ("next", c_void_p)]
+
+
+class Version(Structure):
+    _fields_ = [("struct_size", c_size_t), ("extension", c_void_p), ("major", c_int), ("minor", c_int)]
+
+
+class Metadata(Structure):
+    _fields_ = [("struct_size", c_size_t), ("version", Version), ("traits", c_uint32)]
+
+
+class MetadataExtension(Structure):
+    _fields_ = [("base", Extension), ("metadata", POINTER(Metadata))]
+
+
+class Buffer(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("extension", c_void_p),
+        ("dtype", c_int),
+        ("data", c_void_p),
+        ("rank", c_int64),
+        ("dims", POINTER(c_int64)),
+    ]
+
+
+class Scalar(Structure):
+    _fields_ = [("dtype", c_int), ("value", POINTER(c_int64))]
+
+
+class Buffers(Structure):
+    """The arguments, or the results."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("extension", c_void_p),
+        ("size", c_int64),
+        ("types", c_void_p),
+        ("buffers", POINTER(POINTER(Buffer))),
+    ]
+
+
+class Attributes(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("extension", c_void_p),
+        ("size", c_int64),
+        ("types", c_void_p),
+        ("names", c_void_p),
+        ("values", POINTER(POINTER(Scalar))),
+    ]
+
+
+class ErrorArguments(Structure):
+    _fields_ = [("struct_size", c_size_t), ("extension", c_void_p), ("message", c_char_p), ("code", c_int)]
+
+
+class StreamArguments(Structure):
+    _fields_ = [("struct_size", c_size_t), ("extension", c_void_p), ("context", c_void_p), ("stream", c_void_p)]
+
+
+class Api(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("extension", c_void_p),
+        ("version", Version),
+        ("internal", c_void_p),
+        ("error", CFUNCTYPE(c_void_p, POINTER(ErrorArguments))),
+        ("message_of_error", c_void_p),
+        ("destroy_error", c_void_p),
+        ("register", c_void_p),
+        ("stream", CFUNCTYPE(c_void_p, POINTER(StreamArguments))),
+    ]
+
+
+class Frame(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("extension", POINTER(MetadataExtension)),
+        ("api", POINTER(Api)),
+        ("context", c_void_p),
+        ("stage", c_int),
+        ("arguments", Buffers),
+        ("results", Buffers),
+        ("attributes", Attributes),
+    ]
+
+
+HANDLER = CFUNCTYPE(c_void_p, POINTER(Frame))
+
+
+# -------------------------------------------------------------------------------------------------------- programs
 
 
 def number_of(evaluation: BoundFunction) -> int:
@@ -88,7 +189,7 @@ def _on_gpu(evaluation: BoundFunction, frame: Any) -> None:
 
 def _stream(frame: Any) -> int:
     """The address of the stream on which XLA wants the work."""
-    asked = xla_frames.StreamArguments(ctypes.sizeof(xla_frames.StreamArguments), None, frame.context, None)
+    asked = StreamArguments(ctypes.sizeof(StreamArguments), None, frame.context, None)
     if frame.api[0].stream(ctypes.byref(asked)):
         raise RuntimeError("XLA gives no stream")
     return asked.stream or 0
@@ -122,19 +223,19 @@ def _handler(compute: Callable[[BoundFunction, Any], None]) -> Callable[[Any], i
 
     def handled(pointer: Any) -> int | None:
         frame = pointer[0]
-        if frame.extension and frame.extension[0].base.type == xla_frames.METADATA:
+        if frame.extension and frame.extension[0].base.type == METADATA:
             version = frame.extension[0].metadata[0].version
             # XLA refuses us if it has another
-            version.struct_size, version.major = ctypes.sizeof(xla_frames.Version), xla_frames.MAJOR
-            version.minor = frame.api[0].version.minor if frame.api else xla_frames.FIRST_MINOR
+            version.struct_size, version.major = ctypes.sizeof(Version), MAJOR
+            version.minor = frame.api[0].version.minor if frame.api else FIRST_MINOR
             return None
-        if frame.stage != xla_frames.EXECUTE:
+        if frame.stage != EXECUTE:
             return None
         try:
             compute(_evaluations[frame.attributes.values[0][0].value[0]], frame)
         except BaseException as error:  # nothing may be raised through XLA's frames
-            size, text = ctypes.sizeof(xla_frames.ErrorArguments), _text_of(error).encode()
-            told = xla_frames.ErrorArguments(size, None, text, xla_frames.INTERNAL_ERROR)
+            size, text = ctypes.sizeof(ErrorArguments), _text_of(error).encode()
+            told = ErrorArguments(size, None, text, INTERNAL_ERROR)
             made: int | None = frame.api[0].error(ctypes.byref(told))
             return made
         return None
@@ -149,7 +250,7 @@ def target() -> str:
 
     ffi: Any = jax.ffi
     for platform, compute in (("cpu", _on_processor), ("CUDA", _on_gpu)):
-        pointer = xla_frames.HANDLER(_handler(compute))
+        pointer = HANDLER(_handler(compute))
         _handlers.append(pointer)
         ffi.register_ffi_target(TARGET, ffi.pycapsule(ctypes.cast(pointer, c_void_p).value), platform=platform)
     return TARGET

@@ -49,7 +49,7 @@ class TooLargeError(NoKernelError):
 # targets by name: a backend, or the module that has one called `BACKEND`, which is slow to import
 _BACKENDS: dict[str, Backend | str] = {
     "cpu": "tauforge.kernels.cpu.kernel",
-    "cuda": "tauforge.kernels.cuda.backend",
+    "cuda": "tauforge.kernels.cuda.kernel",
 }
 
 

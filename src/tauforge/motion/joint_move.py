@@ -12,9 +12,16 @@ from tauforge.errors import ShapeError
 from tauforge.motion.motion import Motion, coordinates, positive
 from tauforge.validation import did_you_mean
 
-PROFILES = ("cubic", "quintic", "trapezoidal", "s-curve")
 BLEND = 1 / 3  # of the time, for each of the two blends of the trapezoidal profile
-JERK = 1 / 12  # of the time, for each of the four changes of acceleration of an s-curve
+JERK, LEVEL = 1 / 12, 1 / 6  # of the time, for each change of acceleration of an s-curve, and what lies between two
+REST = 1 - 4 * JERK - 2 * LEVEL
+POLYNOMIALS = {"cubic": (-2.0, 3.0, 0.0, 0.0), "quintic": (6.0, -15.0, 10.0, 0.0, 0.0, 0.0)}
+# a derivative that is constant in pieces, of which order, and how long the pieces are
+PIECES = {
+    "trapezoidal": (2, (1.0, 0.0, -1.0), (BLEND, 1 - 2 * BLEND, BLEND)),
+    "s-curve": (3, (1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0), (JERK, LEVEL, JERK, REST, JERK, LEVEL, JERK)),
+}
+PROFILES = (*POLYNOMIALS, *PIECES)
 
 
 class JointMove(Motion):
@@ -43,28 +50,13 @@ def unit_profile(name: str) -> Any:
     """The fraction of the way against the fraction of time, from 0 to 1, as a PPoly."""
     from scipy.interpolate import PPoly  # slow to import
 
-    match name:
-        case "cubic":
-            return PPoly(np.array([[-2.0], [3.0], [0.0], [0.0]]), [0, 1])
-        case "quintic":
-            return PPoly(np.array([[6.0], [-15.0], [10.0], [0.0], [0.0], [0.0]]), [0, 1])
-        case "trapezoidal":
-            return integrated([1.0, 0.0, -1.0], [BLEND, 1 - 2 * BLEND, BLEND], times=2)
-        case "s-curve":
-            level = 1 / 6
-            rest = 1 - 4 * JERK - 2 * level
-            return integrated(
-                [1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0], [JERK, level, JERK, rest, JERK, level, JERK], times=3
-            )
-    hint = did_you_mean(name, PROFILES).strip() or None
-    raise ShapeError("profile", expected=f"one of {', '.join(PROFILES)}", got=repr(name), hint=hint)
-
-
-def integrated(values: list[float], lengths: list[float], times: int) -> Any:
-    """The piecewise constant function with these values, integrated `times` times and scaled to end at 1."""
-    from scipy.interpolate import PPoly
-
+    if name in POLYNOMIALS:
+        return PPoly(np.array(POLYNOMIALS[name])[:, None], [0, 1])
+    if name not in PIECES:
+        hint = did_you_mean(name, PROFILES).strip() or None
+        raise ShapeError("profile", expected=f"one of {', '.join(PROFILES)}", got=repr(name), hint=hint)
+    order, values, lengths = PIECES[name]
     breaks = np.concatenate([[0.0], np.cumsum(lengths)])
     breaks[-1] = 1.0
-    whole = PPoly(np.array([values]), breaks).antiderivative(times)
+    whole = PPoly(np.array([values]), breaks).antiderivative(order)
     return PPoly(whole.c / whole(1.0), breaks)

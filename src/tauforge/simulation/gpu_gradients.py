@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from tauforge.kernels.cuda import arrays
-from tauforge.kernels.cuda.adjoint_source import Adjoint, adjoint_source
-from tauforge.kernels.cuda.gains_source import gains_source
+from tauforge.kernels.cuda.adjoint_source import Adjoint, adjoint_source, gains_source
 from tauforge.kernels.cuda.loop_source import BLOCK
 from tauforge.kernels.specification import inputs_of
 from tauforge.simulation.gpu_rollouts import Operands, filled_records, gpu_formulas, kept_function, loop_of, parts_of

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import io
 import os
-import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import IO, Any
@@ -21,22 +20,13 @@ from tauforge.files import written_whole
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.summary import Cell, Rows, Summary, SummaryTable, Words
 from tauforge.simulation.events import Event
-from tauforge.simulation.npz_file import check_regular, invalid, read_npz
-from tauforge.tables.reading import read_csv
-from tauforge.tables.robot_columns import PLATFORM, TIME, Columns, arm_columns, columns_in
-from tauforge.tables.table import Column, CsvTable, write_csv
+from tauforge.simulation.recording_files import ANGLES, ARRAYS, read_recording, write_npz, write_table
+from tauforge.tables.robot_columns import PLATFORM
 
-POSE_NAMES = tuple(column.name for column in PLATFORM.position)
-ANGLES = POSE_NAMES[3:]
-TEXTS = ("names", "force_names", "units", "force_units")
-ADDED = ("columns", "wrapped", "coordinates")  # texts that files of older versions do not have
 RATES = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}  # after the unit of the coordinate
-EVENTS = ("event_time", "event_what", "event_which")
-REPEATS = ("event_count", "event_last")  # of events, which files of older versions do not have
 MAX_BYTES = 2**30
-ARRAYS = ("position", "velocity", "acceleration", "force", "target_position", "target_velocity")
-NUMBERS = ("time", "event_time", *ARRAYS, *REPEATS)
-EVENTS_LISTED = 10
+POSE_NAMES = tuple(column.name for column in PLATFORM.position)
+EVENTS_LISTED = 10  # in a summary
 
 
 @dataclass(frozen=True)
@@ -110,57 +100,23 @@ class Recording(InNotebook):
         A .csv file does not hold the events: a TauforgeWarning says so if there are any.
         """
         target = Path(path)
-        writers = {".npz": self._write_npz, ".csv": self._write_csv}
         suffix = target.suffix.lower()
-        if suffix not in writers:
+        if suffix not in (".npz", ".csv"):
             raise ModelError(f"unknown suffix {suffix!r}", file=target, remedy="Use .npz or .csv")
         with written_whole(target) as file:
-            writers[suffix](file)
+            if suffix == ".npz":
+                write_npz(self, file)
+            else:
+                text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+                self.write_csv(text)
+                text.detach()
         if suffix == ".csv" and self.events:
             told = f"{target}: a CSV file does not hold the {len(self.events)} event{'s' * (len(self.events) != 1)}"
             warnings.warn(TauforgeWarning(told, remedy="A .npz file holds all"), stacklevel=levels_to_the_caller())
 
-    def _write_npz(self, file: Any) -> None:
-        texts = {name: getattr(self, name) for name in (*TEXTS, *ADDED, "robot")}
-        events = {
-            "event_time": [event.time for event in self.events],
-            "event_what": [event.what for event in self.events],
-            "event_which": [event.which for event in self.events],
-            "event_count": [event.occurrences for event in self.events],
-            "event_last": [event.time if event.last is None else event.last for event in self.events],
-        }
-        arrays: dict[str, Any] = {name: getattr(self, name) for name in ("time", *ARRAYS)}
-        arrays |= {name: np.array(value) for name, value in (texts | events).items()}
-        np.savez_compressed(file, **arrays)
-
-    def _write_csv(self, file: Any) -> None:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        self.write_csv(text)
-        text.detach()
-
     def write_csv(self, file: IO[str]) -> None:
-        """Under the names of `columns`; targets are left out where there are none."""
-        widths = self.position.shape[1], self.force.shape[1]
-        if (len(self.units), len(self.force_units)) != widths:
-            needed = "a .csv file needs the units of the {} coordinates and {} forces".format(*widths)
-            raise ModelError(needed, remedy="Set units and force_units, or save as .npz")
-        columns = self._columns()
-        present = [name for name in ARRAYS if not np.isnan(getattr(self, name)).all()]
-        header = [TIME, *(column for name in present for column in self._columns_of(columns, name))]
-        write_csv(file, header, np.hstack([self.time[:, None], *(getattr(self, name) for name in present)]))
-
-    def _columns_of(self, columns: Columns, name: str) -> tuple[Column, ...]:
-        """Columns of the array with this name; targets are of the coordinates alone."""
-        found: tuple[Column, ...] = getattr(columns, name)
-        return tuple(found[k] for k in self.places) if name == "target_position" else found
-
-    def _columns(self) -> Columns:
-        own = self.coordinate_units
-        if not self.columns or len(self.columns) != len(self.units) + 2 * len(own) + len(self.force_units):
-            return arm_columns(self.units) if self.force_names == self.names else PLATFORM
-        names = iter(self.columns)
-        per = [list(self.units), *([unit + rate for unit in own] for rate in ("/s", "/s^2"))]
-        return Columns(*(tuple(Column(next(names), unit) for unit in group) for group in (*per, self.force_units)))
+        """CSV under the names of `columns`; targets are left out where there are none."""
+        write_table(self, file)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Recording:
@@ -172,55 +128,7 @@ class Recording(InNotebook):
         coordinates other than a platform's angles wrap. ModelError where the file is anything else: other types and
         shapes, times that do not increase, numbers that are not finite.
         """
-        path = Path(path)
-        check_regular(path)
-        if path.suffix.lower() == ".csv":
-            return cls._of_table(read_csv(path))
-        try:
-            found = read_npz(path, ("time", *ARRAYS, *TEXTS, "robot", *EVENTS), (*ADDED, *REPEATS), max_bytes)
-            _check_shapes(found)
-            numbers = {name: _floats(found[name]) for name in NUMBERS if name in found}
-            _check_numbers(numbers)
-            _check_texts(found)
-        except ModelError as error:
-            raise error.located(path) from None
-        arrays: dict[str, Any] = {name: numbers[name] for name in ("time", *ARRAYS)}
-        arrays |= {name: tuple(map(str, found[name])) for name in (*TEXTS, *ADDED) if name in found}
-        once = numbers["event_time"]
-        repeats = numbers.get("event_count", np.ones_like(once)), numbers.get("event_last", once)
-        happened = zip(once.tolist(), *(found[name].tolist() for name in EVENTS[1:]), *repeats, strict=True)
-        events = tuple(
-            Event(time, str(what), str(which), int(count), float(last) if count > 1 else None)
-            for time, what, which, count, last in happened
-        )
-        return cls(**arrays, robot=str(found["robot"]), events=events)
-
-    @classmethod
-    def _of_table(cls, table: CsvTable) -> Recording:
-        columns, coordinates = columns_in(table)
-        time = table.take_times(TIME)
-        arrays: dict[str, Any] = {
-            name: table.take(getattr(columns, name)) for name in ("position", "velocity", "acceleration", "force")
-        }
-        names, forces = (tuple(column.name for column in group) for group in (columns.position, columns.force))
-        places = [names.index(name) for name in coordinates or names]
-        targets = {
-            "target_position": tuple(columns.target_position[k] for k in places),
-            "target_velocity": columns.target_velocity,
-        }
-        for name, own in targets.items():
-            arrays[name] = table.take(own) if table.has(own) else np.full(arrays["velocity"].shape, np.nan)
-        return cls(
-            time=time,
-            **arrays,
-            names=names,
-            force_names=names if forces[:1] == ("tau1",) and not coordinates else forces,
-            units=tuple(column.unit for column in columns.position),
-            force_units=tuple(column.unit for column in columns.force),
-            columns=tuple(column.name for group in columns for column in group),
-            wrapped=ANGLES if columns is PLATFORM else (),
-            coordinates=coordinates,
-        )
+        return cls(**read_recording(Path(path), max_bytes))
 
     def to_xarray(self) -> Any:
         """An xarray.Dataset: the arrays over time and coordinate, forces over actuator, units in the attributes."""
@@ -279,7 +187,7 @@ class Recording(InNotebook):
 
     def summary(self) -> Summary:
         """The recording for people: ranges of the coordinates, peaks of the forces, and events."""
-        return recording_summary(self)
+        return _summary(self)
 
     def _axis(self, quantity: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """What the columns of a quantity are, with their names and units of positions or forces."""
@@ -303,65 +211,7 @@ class Recording(InNotebook):
         return panels
 
 
-def _check_shapes(found: Mapping[str, Array]) -> None:
-    """Types and shapes of the arrays of a recording."""
-    rows, columns = found["time"].shape[:1], found["position"].shape[1:]
-    actuators = found["force"].shape[1:]
-    named = found["coordinates"].shape if "coordinates" in found else (0,)
-    own = named if len(named) == 1 and columns and 0 < named[0] <= columns[0] else columns
-    shapes = dict.fromkeys(ARRAYS, (*rows, *own)) | {"time": rows, "force": (*rows, *actuators), "robot": ()}
-    shapes |= {"position": (*rows, *columns), "coordinates": own}
-    shapes |= dict.fromkeys(("names", "units"), columns) | dict.fromkeys(("force_names", "force_units"), actuators)
-    shapes |= dict.fromkeys((*EVENTS, *REPEATS), found["event_time"].shape[:1])
-    if len(rows) != 1 or rows[0] < 1 or len(columns) != 1 or len(actuators) != 1:
-        got = ", ".join(f"{name} {found[name].shape}" for name in ("time", "position", "force"))
-        invalid(f"expected rows of coordinates over time, got {got}")
-    shapes["columns"] = (columns[0] + 2 * own[0] + actuators[0],)
-    if "wrapped" in found:
-        shapes["wrapped"] = (*found["wrapped"].shape, 0)[:1]
-    for name, array in found.items():
-        numbers = name in NUMBERS
-        empty = not numbers and array.shape == (0,)  # NumPy makes numbers of no texts
-        if array.shape != shapes[name] and not (empty and name in (*TEXTS, *ADDED)):
-            invalid(f"expected shape {shapes[name]}, got {array.shape}", name)
-        if array.dtype.kind not in ("fiu" if numbers else "U") and not empty:
-            invalid(f"expected {'real numbers' if numbers else 'text'}, got {array.dtype}", name)
-
-
-def _floats(values: Array) -> Array:
-    """In the type that is kept: differences of unsigned numbers are never negative, and large ones may become equal."""
-    with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused
-        return np.ascontiguousarray(values, float)
-
-
-def _check_numbers(arrays: Mapping[str, Array]) -> None:
-    """ModelError where a number is not finite. Targets may be NaN throughout."""
-    for name, values in arrays.items():
-        if not np.isfinite(values).all() and not (name.startswith("target_") and np.isnan(values).all()):
-            invalid(f"row {np.argwhere(~np.isfinite(values))[0][0]} is not finite", name)
-    count = arrays.get("event_count", np.ones(1))
-    if not ((count >= 1) & (count == np.floor(count))).all():
-        invalid("expected whole numbers >= 1", "event_count")
-    late = np.flatnonzero(np.diff(arrays["time"]) <= 0)
-    if len(late):
-        invalid(f"times must increase; row {late[0] + 1} is not later than the one before", "time")
-
-
-def _check_texts(arrays: Mapping[str, Array]) -> None:
-    """ModelError where a text has numbers that are no characters, or coordinates are not among the names."""
-    for name, values in arrays.items():
-        if values.dtype.kind == "U" and values.nbytes:
-            codes = np.ascontiguousarray(values).reshape(-1).view(values.dtype.str[0] + "u4")
-            if (codes > sys.maxunicode).any() or ((codes >= 0xD800) & (codes < 0xE000)).any():
-                invalid("the text is not Unicode", name)
-    coordinates = arrays.get("coordinates", np.array([])).tolist()
-    if not set(coordinates) <= set(arrays["names"].tolist()):
-        invalid("coordinates must be among the names")
-    if len(set(coordinates)) < len(coordinates):
-        invalid("coordinates must differ")
-
-
-def recording_summary(run: Recording) -> Summary:
+def _summary(run: Recording) -> Summary:
     """How long it is, the range of every coordinate and its largest error, peaks of forces, and events."""
     start, end = float(run.time[0]), float(run.time[-1])
     name = f"Recording of {run.robot}: " if run.robot else "Recording: "

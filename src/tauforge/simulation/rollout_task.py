@@ -17,7 +17,7 @@ from tauforge.evaluation.unmodified import method_is_ours
 from tauforge.evaluation.varying import check_names, check_values
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.arrays import is_on_gpu
-from tauforge.kernels.cuda.backend import DTYPES
+from tauforge.kernels.cuda.kernel import DTYPES
 from tauforge.kernels.specification import Shape
 from tauforge.motion.motion import Motion, MotionSample, in_velocities_of, positive
 from tauforge.robots.payload import PAYLOAD, Payload

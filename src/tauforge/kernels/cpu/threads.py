@@ -82,17 +82,15 @@ def call(
 
     cores: number of core dimensions of each argument.
     """
-    shape = arguments[0].shape
+    shape, given = arguments[0].shape, {} if out is None else {"out": out}
     alike = all(a.shape == shape for a in arguments)
     if alike and math.prod(shape[: len(shape) - max(cores)]) < 2 * SMALLEST_SHARE:
-        return ufunc(*arguments) if out is None else ufunc(*arguments, out=out)
+        return ufunc(*arguments, **given)
     batch = np.broadcast_shapes(*(a.shape[: a.ndim - c] for a, c in zip(arguments, cores, strict=True)))
     rows = math.prod(batch)
     workers = min(get_threads(), rows // SMALLEST_SHARE, batch[0] if batch else 0)
-    if workers < 2:
-        return ufunc(*arguments) if out is None else ufunc(*arguments, out=out)
-    if any(type(a) is not np.ndarray for a in arguments):
-        return ufunc(*arguments) if out is None else ufunc(*arguments, out=out)
+    if workers < 2 or any(type(a) is not np.ndarray for a in arguments):
+        return ufunc(*arguments, **given)
     if out is None:
         single = all(a.dtype == np.float32 for a in arguments)
         outs = tuple(np.empty(batch + core, np.float32 if single else np.float64) for core in results)

@@ -1,9 +1,13 @@
-"""Arrays on a GPU: what a kernel takes, without a copy to or from the host, and how it walks through them."""
+"""Arrays on a GPU: what a kernel takes, without a copy to or from the host, and how it walks through them.
+
+Streams of other libraries are given by their addresses; what CuPy launches inside `on_stream` is put on them.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -143,3 +147,31 @@ def empty(batch: Shape, core: Shape, dtype: Any, columns: bool) -> Any:
         return cupy().empty((*batch, *core), dtype)
     made = cupy().empty((*core, *batch), dtype)
     return made.transpose(*range(len(core), made.ndim), *range(len(core)))
+
+
+class _Handle(NamedTuple):
+    """A stream as CUDA's protocol for streams gives it."""
+
+    address: int
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self.address
+
+
+@contextmanager
+def on_stream(device: int, address: int) -> Iterator[None]:
+    """CuPy's current GPU and stream inside. address: of the `cudaStream_t`, 0 for the default one"""
+    library = cupy()
+    with library.cuda.Device(device), _stream(library, device, address):
+        yield
+
+
+@cache
+def _stream(library: Any, device: int, address: int) -> Any:
+    """CuPy's object for a stream of the current GPU.
+
+    It is kept, so that CuPy never finalises it: a stream that is not CuPy's own must not be destroyed with it.
+    """
+    if hasattr(library.cuda.Stream, "from_external"):
+        return library.cuda.Stream.from_external(_Handle(address))
+    return library.cuda.ExternalStream(address, device)  # before CuPy 14

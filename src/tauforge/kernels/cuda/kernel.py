@@ -1,4 +1,4 @@
-"""A kernel on a GPU: its source, its compiled variants, and how to call them."""
+"""Kernels on NVIDIA's GPUs: CUDA C, compiled by NVRTC and launched through CuPy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tauforge.computed_once import computed_once
-from tauforge.errors import ShapeError
+from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.kernels.backends import TooLargeError
 from tauforge.kernels.cuda import arrays, compiling
 from tauforge.kernels.cuda.source import kernel_source
@@ -18,6 +18,7 @@ from tauforge.kernels.specification import Shape, Specification
 from tauforge.tracing.graph import Graph, without_dead_code
 from tauforge.tracing.ordering import is_crowded
 
+DTYPES = ("float64", "float32")
 MAX_NODES = 16_000  # more take minutes to compile
 MANY_RESULTS = 64
 KEPT_LAUNCHES = 64
@@ -225,3 +226,15 @@ class CudaKernel:
             source, block = self._written(layouts, wide=wide, pairs=pairs)
             self._functions[key] = compiling.function(source, "kernel"), block
         return self._functions[key]
+
+
+class CudaBackend:
+    """The kernels it makes are compiled when they are called: their source needs no GPU."""
+
+    def compile(self, specification: Specification, dtype: str = "float64") -> CudaKernel:
+        if dtype not in DTYPES:
+            raise UnsupportedFeatureError(f"dtype {dtype!r}", field="kernel", remedy="Use float64 or float32")
+        return CudaKernel(specification, dtype)
+
+
+BACKEND = CudaBackend()

@@ -19,12 +19,12 @@ from tauforge.robots.mechanism.functions import OPEN, SINGULAR
 from tauforge.robots.mechanism.mobility import RANK
 
 if TYPE_CHECKING:
-    from tauforge.robots.mechanism.placed import PlacedMechanism
+    from tauforge.robots.mechanism.kinematics import MechanismKinematics
 
 TWIST = 6
 
 
-def condition_numbers(m: PlacedMechanism, x: Array, body: int, length: float) -> Array:
+def condition_numbers(m: MechanismKinematics, x: Array, body: int, length: float) -> Array:
     """(k,) of positions (k, N), finite ones; infinite at singular positions and where loops are open.
 
     length: m, by which angular velocities become velocities
@@ -42,7 +42,7 @@ def condition_numbers(m: PlacedMechanism, x: Array, body: int, length: float) ->
     return singular.ratio(np.linalg.svd(per_drive, compute_uv=False)[:, :rank])
 
 
-def freedoms_of(m: PlacedMechanism, body: int) -> int:
+def freedoms_of(m: MechanismKinematics, body: int) -> int:
     """With how many freedoms a body moves: the rank of the map at most positions, 0 to 6."""
 
     def find() -> int:
@@ -55,7 +55,7 @@ def freedoms_of(m: PlacedMechanism, body: int) -> int:
     return found
 
 
-def _motions(m: PlacedMechanism, null: Array, x: Array, body: int, length: float) -> tuple[Array, Array]:
+def _motions(m: MechanismKinematics, null: Array, x: Array, body: int, length: float) -> tuple[Array, Array]:
     """The tree's rates (k, n, f) of the motions `null`, and the body's velocity and angular velocity (k, 6, f)."""
     p = m._made.parameters
     rates = null * np.array(p.scales)[:, None]

@@ -22,14 +22,14 @@ from tauforge.robots.poses import pose_rates, twists
 from tauforge.robots.positions import Loops, Positions
 
 if TYPE_CHECKING:
-    from tauforge.robots.mechanism.placed import PlacedMechanism
+    from tauforge.robots.mechanism.kinematics import MechanismKinematics
 
 
 @ours
 class MechanismPositions(Positions):
     """Positions hold the coordinates of all joints, loops closed; `Positions.coordinates` are the independent ones."""
 
-    robot: PlacedMechanism
+    robot: MechanismKinematics
 
     @property
     def default(self) -> Array:

@@ -17,7 +17,7 @@ from tauforge.errors import ModelError
 from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.bodies import BodyParameters, heavier
 from tauforge.robots import physical
-from tauforge.robots.mechanism.limit_checks import warn_of_units
+from tauforge.robots.mechanism.limits import warn_of_units
 from tauforge.robots.mechanism.parts import Body, MechanismJoint, Spring
 from tauforge.robots.mechanism.structure import Made, Structure, made
 from tauforge.robots.payload import BODY_SHARES, Payload, one_payload

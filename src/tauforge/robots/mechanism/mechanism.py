@@ -20,14 +20,14 @@ from tauforge.evaluation.with_functions import by_table
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.formulations import Formulations
-from tauforge.robots.mechanism import actuator_map, rounding, trials
+from tauforge.robots.mechanism import actuator_map, random_states, rounding
 from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism import singular_positions as singular
 from tauforge.robots.mechanism.drawing import drawn, reactions
 from tauforge.robots.mechanism.drives import ActuatorSensors, MechanismFriction
+from tauforge.robots.mechanism.kinematics import MechanismKinematics
 from tauforge.robots.mechanism.limits import JointBounds
 from tauforge.robots.mechanism.moved_body import ToolBody
-from tauforge.robots.mechanism.placed import PlacedMechanism
 from tauforge.robots.mechanism.state_space import MechanismState
 from tauforge.robots.mechanism.summary import issues, summary
 from tauforge.robots.payload import Payload
@@ -45,7 +45,7 @@ class MechanismFormulations(Formulations):
 
 
 @ours
-class Mechanism(PlacedMechanism):
+class Mechanism(MechanismKinematics):
     """Rigid bodies and joints as the machine is built, with branches and closed loops. SI units, radians.
 
     Everything is given in the world frame and in the assembled home position. The library draws the spanning tree, cuts
@@ -314,12 +314,12 @@ class Mechanism(PlacedMechanism):
 
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
         """Positions (count, N) around home within the limits and far from singular ones; rates of order one."""
-        return trials.random_states(self, count, seed)
+        return random_states.random_states(self, count, seed)
 
     def _random_argument(self, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
         if (function, argument) == ("joint_wrenches", "qdd") and not self._made.controlled:
             return self.forward_dynamics(*states[:2], np.zeros((len(states[0]), len(self.actuators))))
-        found = trials.random_argument(self, argument, states)
+        found = random_states.random_argument(self, argument, states)
         if found is not None or (argument == "tau" and len(self.actuators) < self.n):
             return found
         return super()._random_argument(function, argument, states)

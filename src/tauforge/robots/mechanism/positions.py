@@ -15,7 +15,7 @@ from tauforge.robots.mechanism.loop_numbers import gaps_at, natural_scales
 from tauforge.validation import broadcast_shape, counted
 
 if TYPE_CHECKING:
-    from tauforge.robots.mechanism.placed import PlacedMechanism
+    from tauforge.robots.mechanism.kinematics import MechanismKinematics
 
 CLOSED = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
 FAR_AWAY = 1e-15  # of the largest coordinate: gaps that are its rounding
@@ -27,7 +27,7 @@ FINER = (1, 8, 64)  # times as many points, tried one after another
 MOST_POINTS = 2**14  # on one way: longer ones take minutes
 
 
-def configuration(m: PlacedMechanism, q: ArrayLike, near: ArrayLike | None, on_failure: str) -> Array:
+def configuration(m: MechanismKinematics, q: ArrayLike, near: ArrayLike | None, on_failure: str) -> Array:
     """x (..., N) from independent coordinates (..., f), as `Mechanism.configuration` says."""
     if on_failure not in ("raise", "nan"):
         raise ShapeError("on_failure", expected="'raise' or 'nan'", got=repr(on_failure))
@@ -83,7 +83,7 @@ def configuration(m: PlacedMechanism, q: ArrayLike, near: ArrayLike | None, on_f
     return found.reshape(*batch, size)
 
 
-def _short_legs(m: PlacedMechanism, x: Array) -> Array:
+def _short_legs(m: MechanismKinematics, x: Array) -> Array:
     """(k,) place among the joints in closed form of the first that was not found, since its leg is too short or too
     long; -1 where all were found.
     """
@@ -92,14 +92,14 @@ def _short_legs(m: PlacedMechanism, x: Array) -> Array:
     return np.where(missing.any(axis=-1), missing.argmax(axis=-1), -1)
 
 
-def _ends_of_leg(m: PlacedMechanism, place: int) -> str:
+def _ends_of_leg(m: MechanismKinematics, place: int) -> str:
     """The joint at this place among those in closed form, and the joint at which its loop is cut."""
     step = m._made.parameters.legs[place]
     assert isinstance(step, LegStep)  # a joint that follows another is found where that is
     return f"{m.structure.in_closed_form[place]} and {m._made.cut_names[step.cut]}"
 
 
-def _points(m: PlacedMechanism, q: Array, near: Array, points_per_unit: float) -> Array:
+def _points(m: MechanismKinematics, q: Array, near: Array, points_per_unit: float) -> Array:
     """(k,) at how many points loops are closed on the way from positions (k, N) to coordinates (k, f): powers of two,
     so that there are few groups.
     """
@@ -112,7 +112,7 @@ def _points(m: PlacedMechanism, q: Array, near: Array, points_per_unit: float) -
     return (2 ** np.ceil(np.log2(np.clip(wanted, 1.0, 2 * MOST_POINTS)))).astype(int)
 
 
-def is_closed(m: PlacedMechanism, x: Array, gap: Array) -> Array:
+def is_closed(m: MechanismKinematics, x: Array, gap: Array) -> Array:
     """(k,) gap: the largest of each row of x (k, N), m or rad."""
     made = m._made
     rounding = FAR_AWAY * made.assembly.size  # of coordinates, which may be large beside the mechanism itself
@@ -125,7 +125,7 @@ def is_closed(m: PlacedMechanism, x: Array, gap: Array) -> Array:
 
 
 def followed(
-    m: PlacedMechanism, function: str, q: Array, near: Array, points: int, *, to_the_end: bool = True
+    m: MechanismKinematics, function: str, q: Array, near: Array, points: int, *, to_the_end: bool = True
 ) -> tuple[Array, Array]:
     """x (k, N) and gaps (k,), on a way of some points from where `near` is.
 
@@ -149,7 +149,7 @@ def followed(
     return x, np.where(np.isfinite(gap) & np.isfinite(x).all(axis=-1), gap, np.inf)
 
 
-def _followed_by_legs(m: PlacedMechanism, q: Array, near: Array, points: int) -> tuple[Array, Array]:
+def _followed_by_legs(m: MechanismKinematics, q: Array, near: Array, points: int) -> tuple[Array, Array]:
     """Points on the way count turns alone: one that is out of reach is passed."""
     start, x = m.positions.coordinates(near), near
     with np.errstate(all="ignore"):

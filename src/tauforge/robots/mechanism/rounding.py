@@ -24,8 +24,8 @@ from tauforge.robots.mechanism.model import model_of
 from tauforge.robots.mechanism.state_functions import by_rates
 
 if TYPE_CHECKING:
+    from tauforge.robots.mechanism.kinematics import MechanismKinematics
     from tauforge.robots.mechanism.mechanism import Mechanism
-    from tauforge.robots.mechanism.placed import PlacedMechanism
 
 Scalars = Sequence[Scalar]
 BODIES = ("mass", "com", "inertia")
@@ -78,7 +78,7 @@ def _lost(m: Mechanism, arguments: Mapping[str, Array], results: Array | None) -
 
 
 def _runs(
-    m: PlacedMechanism,
+    m: MechanismKinematics,
     arguments: Mapping[str, Array],
     reduced: int,
     scales: Array,
@@ -108,7 +108,7 @@ def _share(part: Array, whole: Array) -> Array:
     return np.where(part == 0.0, 0.0, part / whole)
 
 
-def shaken_model(m: PlacedMechanism, own: Errors, fields: Mapping[str, Array]) -> MechanismParameters:
+def shaken_model(m: MechanismKinematics, own: Errors, fields: Mapping[str, Array]) -> MechanismParameters:
     """With masses, centres of mass and inertias that are known to rounding.
 
     fields: (k, ...) each, instead of the mechanism's own
@@ -118,7 +118,7 @@ def shaken_model(m: PlacedMechanism, own: Errors, fields: Mapping[str, Array]) -
     return model_of(m, m._made.parameters, columns)
 
 
-def doubt_scales(m: PlacedMechanism) -> tuple[DoubtScales, ...]:
+def doubt_scales(m: MechanismKinematics) -> tuple[DoubtScales, ...]:
     """So that doubts are about 1 at the best of the samples, and SUSPICIOUS where a loop is open.
 
     Where even there a pivot of the mass matrix may be rounding, doubts are larger: SUSPICIOUS before all is lost.
@@ -144,7 +144,7 @@ def doubt_scales(m: PlacedMechanism) -> tuple[DoubtScales, ...]:
     return tuple(found)
 
 
-def lost_at_start(m: PlacedMechanism, x: Array, v: Array, by: str, fields: Mapping[str, Array]) -> Array:
+def lost_at_start(m: MechanismKinematics, x: Array, v: Array, by: str, fields: Mapping[str, Array]) -> Array:
     """(k,) the share of the accelerations without actuator forces that is rounding; zero where nothing is in doubt.
 
     x, v:   positions (k, N) and rates of the tree (k, n)
@@ -168,7 +168,7 @@ def lost_at_start(m: PlacedMechanism, x: Array, v: Array, by: str, fields: Mappi
     return np.where(np.isnan(found), np.inf, found)
 
 
-def _unknown_pivots(m: PlacedMechanism, x: Array, fields: Mapping[str, Array], by: str | None = None) -> Array:
+def _unknown_pivots(m: MechanismKinematics, x: Array, fields: Mapping[str, Array], by: str | None = None) -> Array:
     """(k,) the share of the reciprocals of M's pivots that is rounding; infinite where a pivot is none."""
     own = errors()
     model = shaken_model(m, own, fields)

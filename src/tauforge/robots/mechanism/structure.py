@@ -28,9 +28,9 @@ from tauforge.formulations.mechanism.parameters import (
 from tauforge.formulations.mechanism.reactions import wrenches_of_multipliers
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of, own_axes
-from tauforge.robots.mechanism.axes_astray import slightly_astray
 from tauforge.robots.mechanism.leg_choice import legs
 from tauforge.robots.mechanism.loop_numbers import Loops, gaps_at, loop_matrix, natural_scales, row_count
+from tauforge.robots.mechanism.misalignment import misaligned_axes
 from tauforge.robots.mechanism.mobility import (
     BAD,
     ELSEWHERE,
@@ -360,7 +360,7 @@ def _why_locked(found: Mobility, joints: Sequence[MechanismJoint], size: float) 
     counts += counted(found.matrices.shape[2], "freedom")
     if redundant:
         counts += f"; {redundant} of them {'is' if redundant == 1 else 'are'} redundant"
-    astray = slightly_astray(joints, size)
+    astray = misaligned_axes(joints, size)
     return f"{counts}. Axes that should be parallel or meet must be exactly so" + (f": {astray}" if astray else "")
 
 

@@ -30,6 +30,7 @@ from tauforge.robots.payload import Payload
 from tauforge.robots.stewart import limits as pose_limits
 from tauforge.robots.stewart import pose_search as search
 from tauforge.robots.stewart import varying as variable
+from tauforge.robots.stewart.coordinates import PoseCoordinates
 from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.designs import PlatformDesigns
 from tauforge.robots.stewart.drawing import drawn, reactions, sleeves
@@ -43,10 +44,9 @@ from tauforge.robots.stewart.functions import (
 )
 from tauforge.robots.stewart.limits import PoseBounds
 from tauforge.robots.stewart.moved_body import MovedPlatform
-from tauforge.robots.stewart.pose_coordinates import PoseCoordinates
-from tauforge.robots.stewart.pose_state import PoseState
 from tauforge.robots.stewart.random_states import random_states
 from tauforge.robots.stewart.results import JointReactions, LegMotions
+from tauforge.robots.stewart.state_space import PoseState
 from tauforge.robots.stewart.summary import summary
 from tauforge.robots.summary import Summary
 

@@ -32,7 +32,7 @@ Scalars = Sequence[Scalar]
 
 
 @ours
-class PlacedMechanism(MechanismDescription):
+class MechanismKinematics(MechanismDescription):
     """A mechanism without its dynamics: names, model and table of functions, positions, kinematics."""
 
     # ------------------------------------------------------------------------------------------- names, model, table

@@ -21,7 +21,7 @@ class _Axis(NamedTuple):
     direction: Array
 
 
-def slightly_astray(joints: Sequence[MechanismJoint], size: float) -> str:
+def misaligned_axes(joints: Sequence[MechanismJoint], size: float) -> str:
     """Which two axes are farthest from parallel or from meeting, among those that nearly are; "" for none.
 
     size: m, of the mechanism

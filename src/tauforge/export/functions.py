@@ -267,7 +267,8 @@ def step_reference(robot: Robot, extra: Extra, arguments: Sequence[Array]) -> tu
     return (law.force(NO_TIME, position, velocity, MotionSample(*target)),)
 
 
-def _forces(robot: Robot, extra: Extra, more: list[Array], *state: Array) -> Array:
+def _forces(robot: Robot, extra: Extra, more: list[Array], *state: Array, **_: Any) -> Array:
+    """By the formula, which gives singular rows what it gives, whatever is asked for them."""
     (forces,) = by_formula(robot, "inverse_dynamics", extra, [*state, *more])
     return np.asarray(forces)
 

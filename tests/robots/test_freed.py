@@ -10,7 +10,17 @@ import pytest
 
 import tauforge as tf
 
-CAPABILITIES = ("positions", "bounds", "dissipation", "designs", "sensors")
+CAPABILITIES = (
+    "positions",
+    "bounds",
+    "dissipation",
+    "designs",
+    "sensors",
+    "state_space",
+    "formulations",
+    "loops",
+    "moved_body",
+)
 
 
 @pytest.fixture

@@ -95,11 +95,7 @@ class Robot(WithFunctions):
     bounds: computed_once[Bounds] = computed_once(Bounds)
     sensors: computed_once[Sensors] = computed_once(Sensors)
     state_space: computed_once[StateSpace] = computed_once(PlainState)
-
-    @property
-    def formulations(self) -> Formulations:
-        """The names by which inverse dynamics can be computed. Made anew, for calls must not keep the robot alive."""
-        return Formulations(self)
+    formulations: computed_once[Formulations] = computed_once(Formulations)
 
     @property
     def loops(self) -> Loops | None:

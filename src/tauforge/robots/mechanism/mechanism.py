@@ -189,12 +189,8 @@ class Mechanism(MechanismKinematics):
     bounds = computed_once(JointBounds)
     dissipation = computed_once(MechanismFriction)
     sensors = computed_once(ActuatorSensors)
+    formulations = computed_once(MechanismFormulations)
     state_space = computed_once(MechanismState)
-
-    @property
-    def formulations(self) -> MechanismFormulations:
-        """One way, which has a name."""
-        return MechanismFormulations(self)
 
     def _check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
         chosen = super()._check_options(function, options)

@@ -120,11 +120,7 @@ class SerialArm(ArmDescription):
     dissipation = computed_once(ArmFriction)
     moved_body = computed_once(Tool)
     sensors = computed_once(JointSensors)
-
-    @property
-    def formulations(self) -> ArmFormulations:
-        """The names by which inverse dynamics can be computed."""
-        return ArmFormulations(self)
+    formulations = computed_once(ArmFormulations)
 
     def _check_loads(self, loads: Collection[str], options: Mapping[str, Any]) -> None:
         name = options.get("formulation", DEFAULT_FORMULATION)

@@ -124,12 +124,8 @@ class StewartPlatform(PlatformDescription):
     designs = computed_once(PlatformDesigns)
     bounds = computed_once(PoseBounds)
     sensors = computed_once(LegSensors)
+    formulations = computed_once(PlatformFormulations)
     state_space = computed_once(PoseState)
-
-    @property
-    def formulations(self) -> PlatformFormulations:
-        """The names by which inverse dynamics can be computed."""
-        return PlatformFormulations(self)
 
     @property
     def dissipation(self) -> Dissipation | None:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.charts.sketch import Arrows, Sketch
 from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge_papers.sketch import Arrows, Sketch
 
 LINKS, CENTRES, FRAMES, BODY = "links", "mass centres", "frames", "link"
 PUMA_POSE = (0.5, math.pi / 4, -math.pi, 0.0, 0.5, 0.0)  # rad, ours: the links cover each other little

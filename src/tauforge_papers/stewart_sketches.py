@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.charts.sketch import Sketch
 from tauforge.formulations.stewart.kinematics import centre_accelerations, leg_motion
 from tauforge.motion import Motion, MotionSample
 from tauforge.robots.stewart.functions import motion as motion_of
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
+from tauforge_papers.sketch import Sketch
 
 OVERLAP = 0.42, 0.62  # of a leg's length: where we let the upper part begin and the lower part end
 BASE, PLATFORM, LOWER, UPPER = "base", "platform", "lower part of a leg", "upper part of a leg"

@@ -10,8 +10,8 @@ import pytest
 from support.made_up_studies import bars_figure, mixed_figure, sketch_figure, time_figure
 from tauforge.charts.figure import PALETTE, Figure, Line, Panel, colours, has_one_legend, legend_lines
 from tauforge.charts.with_matplotlib import drawn
-from tauforge.charts.with_plotly import panels
 from tauforge.errors import ModelError
+from tauforge_papers.report.with_plotly import panels
 
 
 def unpacked(values: dict[str, str]) -> np.ndarray:

@@ -11,9 +11,10 @@ from scipy.spatial.transform import Rotation
 
 import tauforge as tf
 from tauforge.charts.figure import PALETTE, window
-from tauforge.charts.sketch import Arrows, Plane, Sketch, View
 from tauforge.charts.with_matplotlib import drawn
-from tauforge.charts.with_plotly import panels
+from tauforge.pictures.schematic import View
+from tauforge_papers.report.with_plotly import panels
+from tauforge_papers.sketch import Arrows, Plane, Sketch
 
 NAMES = {
     "dasgupta1998": ["fig-1", "fig-2"],

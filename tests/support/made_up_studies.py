@@ -7,12 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from tauforge.charts.figure import Figure, Line, Panel
-from tauforge.charts.sketch import Plane, Sketch, View
+from tauforge.pictures.schematic import View
 from tauforge_papers.contents import equations
 from tauforge_papers.contents_table import contents_table
 from tauforge_papers.report.study import Claim, Item, Study
 from tauforge_papers.report.table import Table
 from tauforge_papers.rules import not_judged, true_in_parts, true_or_mended, true_or_not
+from tauforge_papers.sketch import Plane, Sketch
 
 NASTY = """a < b & "c" > 'd' </script> $x^2$ <b>bold</b>"""
 

@@ -11,12 +11,28 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.charts.figure import scripted
-from tauforge.charts.sketch import View
 from tauforge.pictures.in_space import AXES, JOINT, OUTLINES, STROKES, new_figure
 from tauforge.robots.drawing import Drawing, Frame, Point
+
+
+class View:
+    """The direction of view: azimuth from x about z, elevation above the xy plane, degrees; z is up."""
+
+    def __init__(self, azimuth: float, elevation: float) -> None:
+        a, e = math.radians(azimuth), math.radians(elevation)
+        right = [-math.sin(a), math.cos(a), 0.0]
+        up = [-math.sin(e) * math.cos(a), -math.sin(e) * math.sin(a), math.cos(e)]
+        self.axes = np.array([right, up])  # (2, 3) across and up, as the observer sees them
+
+    def __call__(self, points: ArrayLike) -> Array:
+        """Projections (..., 2) of points (..., 3)."""
+        seen: Array = np.asarray(points, float) @ self.axes.T
+        return seen
+
 
 VIEW = View(-35.0, 28.0)
 TOWARDS = np.cross(*VIEW.axes)  # unit vector to the observer

@@ -8,10 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from tauforge.charts.figure import Figure
-from tauforge.charts.sketch import Arrows, Sketch, View
+from tauforge.pictures.schematic import View
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge_papers.random_arms import random_arm
 from tauforge_papers.serial_sketches import CENTRES, ArmScene, arm_scene, draw_links, free_body
+from tauforge_papers.sketch import Arrows, Sketch
 
 KINDS, SEED = "RRPR", 9
 POSE = (0.4, 0.6, 0.4, 0.3)  # rad and m

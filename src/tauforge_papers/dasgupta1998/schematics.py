@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tauforge.charts.figure import Figure
-from tauforge.charts.sketch import Sketch, View
 from tauforge.formats.loading import load
+from tauforge.pictures.schematic import View
+from tauforge_papers.sketch import Sketch
 from tauforge_papers.stewart_paths import SINGULAR, SLOW
 from tauforge_papers.stewart_sketches import (
     CENTRES,

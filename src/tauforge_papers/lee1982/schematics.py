@@ -8,8 +8,9 @@ from itertools import pairwise
 import numpy as np
 
 from tauforge.charts.figure import Figure
-from tauforge.charts.sketch import Plane, Sketch, View
 from tauforge.formats.loading import load
+from tauforge.pictures.schematic import View
+from tauforge_papers.sketch import Plane, Sketch
 
 JOINT = 3  # the only one of the PUMA with a, d and alpha that are not zero
 ANGLE = math.radians(50.0)  # of that joint, ours

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from tauforge.charts.figure import Figure
-from tauforge.charts.sketch import Arrows, Sketch, View
 from tauforge.formats.loading import load
+from tauforge.pictures.schematic import View
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
+from tauforge_papers.sketch import Arrows, Sketch
 from tauforge_papers.stewart_paths import SLOW
 from tauforge_papers.stewart_sketches import CENTRES, FRAMES, PLATFORM, Scene, along, draw_leg, draw_platform, scene
 

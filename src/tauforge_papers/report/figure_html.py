@@ -18,10 +18,10 @@ from tauforge.charts.figure import (
     legend_lines,
     panel_description,
 )
-from tauforge.charts.with_plotly import panels
 from tauforge_papers.report.files import DATA, FIGURES, panel_stems, stem
 from tauforge_papers.report.study import Study
 from tauforge_papers.report.texts import escaped
+from tauforge_papers.report.with_plotly import panels
 
 
 def figure_html(study: Study, figure: Figure, images: Path) -> str:

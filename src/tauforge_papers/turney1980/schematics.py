@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from tauforge.charts.figure import Figure
-from tauforge.charts.sketch import Sketch, View
 from tauforge.formats.loading import load
+from tauforge.pictures.schematic import View
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge_papers.serial_sketches import (
     ACCELERATIONS,
@@ -22,6 +22,7 @@ from tauforge_papers.serial_sketches import (
     free_body,
     outline,
 )
+from tauforge_papers.sketch import Sketch
 
 VIEW = View(-100.0, 20.0)
 PEDESTAL = (0.0, 0.0, -0.25)  # m: where we let the base begin

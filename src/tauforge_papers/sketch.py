@@ -10,26 +10,12 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.charts.figure import Line, Note, Panel, Style
+from tauforge.pictures.schematic import View
 
 Shift = tuple[float, float]
 ARC_POINTS = 33  # of a full turn
 BESIDE = 6.0  # points between the end of an arrow and its words
 ASKEW = 0.35  # of the distance: words less to one side than this are centred
-
-
-class View:
-    """The direction of view: azimuth from x about z, elevation above the xy plane, degrees; z is up."""
-
-    def __init__(self, azimuth: float, elevation: float) -> None:
-        a, e = math.radians(azimuth), math.radians(elevation)
-        right = [-math.sin(a), math.cos(a), 0.0]
-        up = [-math.sin(e) * math.cos(a), -math.sin(e) * math.sin(a), math.cos(e)]
-        self.axes = np.array([right, up])  # (2, 3) across and up, as the observer sees them
-
-    def __call__(self, points: ArrayLike) -> Array:
-        """Projections (..., 2) of points (..., 3)."""
-        seen: Array = np.asarray(points, float) @ self.axes.T
-        return seen
 
 
 class Plane(View):

@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import stat
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -172,6 +173,28 @@ def test_the_folder_stays_bounded_all_the_same(own_cache, monkeypatch):
         cache.save(name_of(k), bytes(1000))
         largest = max(largest, sum(path.stat().st_size for path in own_cache.iterdir()))
     assert largest < 150_000
+
+
+@pytest.mark.parametrize("name", ["puma560", "dasgupta1998", "delta"])
+def test_the_digest_covers_every_folder_that_graphs_are_made_in(name):
+    """An edit of a module elsewhere would be answered by code from before it."""
+    package, folders = Path(tf.__file__).parent, set()
+
+    def watch(frame, event, argument):
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and path.is_relative_to(package):
+            folders.add(path.relative_to(package).parts[0])
+
+    robot = tf.load(name)
+    for function in ("inverse_dynamics", "forward_dynamics_derivatives"):
+        specification = robot.specification(function)
+        sys.setprofile(watch)
+        try:
+            assert specification.graph.nodes
+        finally:
+            sys.setprofile(None)
+    assert {"formulations", "evaluation", "robots"} <= folders  # it watches
+    assert {folder for folder in folders if (package / folder).is_dir()} <= set(sources.TRACED)
 
 
 class TestVersion:

@@ -73,11 +73,6 @@ def in_rows(robot: WithFunctions, fields: Mapping[str, Array], rows: int) -> dic
     return {name: np.broadcast_to(x, (rows, *robot.varying_fields[name])) for name, x in fields.items()}
 
 
-def leading_shapes(robot: WithFunctions, fields: Mapping[str, Array]) -> list[tuple[int, ...]]:
-    """The leading dimensions of each field."""
-    return [x.shape[: x.ndim - len(robot.varying_fields[name])] for name, x in fields.items()]
-
-
 def without_choices(options: Mapping[str, object]) -> dict[str, object]:
     """The first of each choice: forward derivatives. Reverse ones would record the robot's parameters twice."""
     return {name: value[0] if isinstance(value, tuple) else value for name, value in options.items()}

@@ -19,8 +19,10 @@ def sources_digest() -> str:
     empty = True
     for folder in TRACED:
         for place, _, files in sorted(os.walk(f"{package}/{folder}")):
+            if os.path.basename(place) == "__pycache__":
+                continue
             for name in sorted(files):
-                if _is_source(place, name):
+                if name.endswith((".py", ".pyc")):  # a module's bytecode stands here where it has no source
                     with open(f"{place}/{name}", "rb") as file:
                         source = file.read()
                     digest.update(f"{place.removeprefix(package)}/{name} {len(source)} ".encode() + source)
@@ -28,10 +30,3 @@ def sources_digest() -> str:
     if empty:  # in an archive, for example: then entries serve this process alone
         digest.update(secrets.token_bytes())
     return digest.hexdigest()
-
-
-def _is_source(place: str, name: str) -> bool:
-    """Whether the file is a module's source, or its bytecode where it was installed without the source."""
-    if name.endswith(".pyc"):
-        return os.path.basename(place) != "__pycache__"
-    return name.endswith(".py")

@@ -62,7 +62,7 @@ def test_loops(seed: int) -> None:
 
 
 def test_whole_balls_and_lone_angles_are_met() -> None:
-    assert {len(group) for group in with_loops(12)[0].turning} == {1, 3}
+    assert {len(group) for group in with_loops(12)[0].positions.turning} == {1, 3}
 
 
 @pytest.mark.parametrize("seed", TREES)

@@ -8,7 +8,6 @@ method that was kept in a variable before the first call is quick, too.
 from __future__ import annotations
 
 import inspect
-import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import update_wrapper
@@ -20,6 +19,7 @@ import numpy as np
 
 from tauforge.evaluation.functions import Argument
 from tauforge.kernels.specification import Shape
+from tauforge.weakly import Weakly
 
 if TYPE_CHECKING:
     from tauforge.kernels.cpu.kernel import CpuKernel
@@ -72,10 +72,6 @@ class Shortcut(tuple[Any, ...]):
     The tuple holds the memory that the builtin has raw pointers to. The garbage collector clears the objects of a
     reference cycle in any order, and a builtin reads its definition once more when it is freed. Tuples and arrays are
     not cleared; other objects and those of ctypes are.
-
-    It refers to the robot weakly: the robot is freed, and its machine code with it, when the user drops it, and not
-    whenever the garbage collector next looks for circles. A shortcut may outlive its robot, as in
-    `forces = load(...).inverse_dynamics`; then another robot with the same attributes takes its place.
     """
 
     __eq__, __hash__ = object.__eq__, object.__hash__
@@ -90,26 +86,12 @@ class Shortcut(tuple[Any, ...]):
         self.__signature__ = inspect.signature(MethodType(self.function, robot))
         self.method = method
         self.calls: dict[tuple[str, ...], KernelCall] = {}  # by the names of the loads
-        self._robot: Callable[[], Any] = weakref.ref(robot)
-        self._type = type(robot)
-        self._attributes = {
-            name: value
-            for name, value in list(vars(robot).items())  # another thread may install a shortcut
-            if name.isidentifier() and not callable(getattr(self._type, name, None))
-        }
+        self.robot = Weakly(robot)
 
     def with_memory(self, memory: tuple[Any, ...]) -> Shortcut:
         """The same as the owner of a builtin."""
         found = tuple.__new__(Shortcut, memory)
         vars(found).update(vars(self))
-        return found
-
-    def robot(self) -> Any:
-        found = self._robot()
-        if found is None:
-            found = object.__new__(self._type)
-            vars(found).update(self._attributes)
-            self._robot = lambda: found
         return found
 
     def __call__(self, *state: Any, **given: Any) -> Any:

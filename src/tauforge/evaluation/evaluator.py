@@ -104,7 +104,8 @@ class Evaluator:
             doubtful = None if guard is None else ~(np.abs(doubts) < guard.limit)
         if robot is None or guard is None or doubtful is None or not doubtful.any():
             return outs
-        return self.assessed(robot, asked, arguments, tuple(map(np.array, outs)), doubtful, on_singular)
+        mended = self.assessed(robot, asked, arguments, tuple(map(np.array, outs)), doubtful, on_singular)
+        return tuple(out[()] for out in mended)
 
     def kernel(self, request: Request) -> CpuKernel | None:
         """The kernel on this processor, made on first use; None where the reference must do."""

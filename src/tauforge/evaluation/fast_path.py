@@ -86,6 +86,7 @@ class Shortcut(tuple[Any, ...]):
         self.__signature__ = inspect.signature(MethodType(self.function, robot))
         self.method = method
         self.calls: dict[tuple[str, ...], KernelCall] = {}  # by the names of the loads
+        self.loads = {name for name, one in self.__signature__.parameters.items() if one.default is None}
         self.robot = Weakly(robot)
 
     def with_memory(self, memory: tuple[Any, ...]) -> Shortcut:
@@ -95,7 +96,7 @@ class Shortcut(tuple[Any, ...]):
         return found
 
     def __call__(self, *state: Any, **given: Any) -> Any:
-        loads = {name: load for name, load in given.items() if load is not None} if given else given
+        loads = {name: load for name, load in given.items() if load is not None or name not in self.loads}
         call = self.calls.get(tuple(loads))
         arrays = None if call is None else call.arrays(state, loads)
         if call is not None and arrays is not None:

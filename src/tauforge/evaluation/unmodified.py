@@ -53,8 +53,19 @@ def ours(cls: Class) -> Class:
 
 def is_unmodified(x: object) -> bool:
     """Whether x is exactly of one of our classes, and nothing was replaced on them or on x."""
-    classes = [base for base in type(x).__mro__ if base not in (object, ABC)]
-    return all(base in _ours and _ours[base].is_of(base) for base in classes) and not own_methods(x)
+    kind = type(x)
+    return _class_is_unmodified(kind) and all(map(_class_is_unmodified, _capabilities(kind))) and not own_methods(x)
+
+
+def _class_is_unmodified(cls: type) -> bool:
+    classes = [base for base in cls.__mro__ if base not in (object, ABC)]
+    return all(base in _ours and _ours[base].is_of(base) for base in classes)
+
+
+def _capabilities(cls: type) -> list[type]:
+    """The classes of the objects that objects of this class make once."""
+    values = (value for base in cls.__mro__ for value in vars(base).values() if isinstance(value, cached_property))
+    return [value.func for value in values if isinstance(value.func, type)]
 
 
 def method_is_ours(cls: type, name: str) -> bool:
@@ -65,14 +76,21 @@ def method_is_ours(cls: type, name: str) -> bool:
 
 
 def own_methods(x: object) -> dict[str, object]:
-    """What in the object's __dict__ hides a method or property of its class, our shortcuts apart."""
+    """What in the object's __dict__ hides a method or property of its class; no shortcuts, nor what it made once."""
     return {
         name: value
         for name, value in list(vars(x).items())  # another thread may install a shortcut
         if _acts(hidden := getattr(type(x), name, None))
-        and not isinstance(hidden, cached_property)
+        and not (isinstance(hidden, cached_property) and _is_as_made(hidden, value))
         and not is_shortcut(value, x, name)
     }
+
+
+def _is_as_made(once: cached_property[Any], value: object) -> bool:
+    """Whether a property made this value, and nothing was replaced on it."""
+    if isinstance(once.func, type) and type(value) is not once.func:
+        return False
+    return is_unmodified(value) if any(base in _ours for base in type(value).__mro__) else True
 
 
 def remove_outdated_shortcuts(robot: object) -> None:

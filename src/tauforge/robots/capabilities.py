@@ -41,6 +41,9 @@ class Capability:
         """The robot, which keeps this."""
         return self._robot()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.robot,)
+
 
 # ------------------------------------------------------------------------------------------------------------- bounds
 

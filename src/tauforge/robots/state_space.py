@@ -13,7 +13,6 @@ import numpy as np
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.computed_once import computed_once
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.functions import choices, flat, results_of
 from tauforge.evaluation.unmodified import ours
@@ -101,7 +100,7 @@ class PlainState(StateSpace):
     def rates(self, y: Array, acceleration: Array) -> Array:
         return np.concatenate([y[..., self.n :], acceleration], axis=-1)
 
-    @computed_once
+    @property
     def formulas(self) -> StateFormulas | None:
         return PlainFormulas(self.robot) if type(self) is PlainState else None
 

@@ -391,5 +391,5 @@ def named(given: Mapping[str, Scalars]) -> dict[str, Scalar]:
 
 def _identity(robot: Robot) -> str | None:
     """A text that determines what is traced of this robot; None where our sources do not tell all of it."""
-    identity = robot.identity if is_unmodified(robot) and is_unmodified(robot.positions) else None
+    identity = robot.identity if is_unmodified(robot) else None
     return None if identity is None else f"{type(robot).__qualname__} {identity}"

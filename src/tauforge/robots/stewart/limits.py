@@ -141,12 +141,6 @@ class PoseBounds(Bounds):
         return named(self.robot)
 
     def margins(self, position: ArrayLike) -> Array:
-        """(..., k), m or rad.
-
-        Identity: the smallest of those of a leg are the margins of `within_limits`.
-        """
-        if not self.limits:
-            return super().margins(position)
         return self.robot.limit_margins(position)
 
     def formula(self, model: PlatformModel, position: Scalars, *, signs: bool = False) -> Scalars:

@@ -23,7 +23,7 @@ from tauforge.evaluation.with_functions import by_table, quick
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.capabilities import Dissipation
+from tauforge.robots.capabilities import Bounds, Dissipation
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.parts import Actuator, Coordinate
 from tauforge.robots.payload import Payload
@@ -284,9 +284,15 @@ class StewartPlatform(PlatformDescription):
         """
         return search.assembly_modes(self, lengths, starts, seed)
 
-    @by_table
+    @quick
     def limit_margins(self, pose: ArrayLike) -> Array:
-        """Margins (..., k) of `bounds.limits`, in their order: m or rad, positive where they hold."""
+        """Margins (..., k) of `bounds.limits`, in their order: m or rad, positive where they hold.
+
+        Identity: the smallest of those of a leg are the margins of `within_limits`.
+        """
+        if not self.bounds.limits:
+            return Bounds.margins(self.bounds, pose)
+        return self._answer("limit_margins", {"pose": pose})[0]
 
     @quick
     def nearest_limits(self, pose: ArrayLike) -> Array:
@@ -426,4 +432,5 @@ class StewartPlatform(PlatformDescription):
         loads = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
         state = {"pose": pose, "twist": twist, "acceleration": acceleration}
         more = {"on_singular": on_singular, "wrench_frame": wrench_frame}
-        return JointReactions(*self._answer_call("joint_reactions", (), {**state, **loads, **more}))
+        arguments, chosen, options = self._sorted("joint_reactions", {**state, **loads, **more})
+        return JointReactions(*self._answer("joint_reactions", arguments, chosen, **options))

@@ -1,1 +1,1 @@
-"""Figures as data, and their drawing by matplotlib (PNG, SVG) and by plotly (interactive)."""
+"""Figures as data, and their drawing by matplotlib (PNG, SVG)."""

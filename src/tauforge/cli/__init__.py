@@ -1,1 +1,1 @@
-"""The command `tauforge`: one room for each group of commands. What it prints is computed elsewhere."""
+"""The command `tauforge`: one file for each command. What it prints is computed elsewhere."""

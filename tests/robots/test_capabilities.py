@@ -29,7 +29,7 @@ def nothing_measured(q, qd):
 
 
 def last_force(arm):
-    """Of the same motion, by kernels and step by step: a law that measures nothing asks for nothing."""
+    """The same motion by kernels and step by step; a law that measures nothing asks for nothing."""
     law = tf.control.PD(arm, 100.0, 20.0)
     runs = tf.rollout(arm, law, MOVE, initial=(START[None], ZERO), **STEPS)
     recording = tf.simulate(arm, law, MOVE, initial=(START, ZERO), **STEPS)

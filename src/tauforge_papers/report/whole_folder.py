@@ -30,7 +30,7 @@ def whole_folder(path: Path, *, mark: tuple[str, str], own: Callable[[Path], Col
     """
     target = path.absolute()
     try:
-        _put_back(target)
+        _put_back(target.resolve())  # where a link leads
     except OSError as error:
         raise not_writable(path, error) from None
     _check(target, mark)

@@ -214,6 +214,8 @@ def test_an_interrupt_at_any_line(tmp_path: Path) -> None:
         came = interrupted(target, nth)
         assert is_whole(target), nth
         found.add((target / "data" / "both.csv").read_text())
+        replace(target)
+        assert texts(target) == OURS["new"] | THEIRS, nth
         if not came:
             break
     assert found == {"old", "new"}
@@ -252,6 +254,16 @@ def test_an_old_report_that_a_kill_left_aside_is_put_back(report: Path) -> None:
     replace(report)
     assert texts(report) == OURS["new"] | THEIRS
     assert sorted(os.listdir(report.parent)) == [".report.mine.old", "report"]
+
+
+def test_an_old_report_behind_a_link_is_put_back(report: Path, tmp_path: Path) -> None:
+    link = tmp_path / "elsewhere" / "latest"
+    link.parent.mkdir()
+    link.symlink_to(report)
+    report.rename(report.with_name(".report.0123456789ab.old"))
+    replace(link)
+    assert link.is_symlink()
+    assert texts(report) == OURS["new"] | THEIRS
 
 
 # --- in the world -------------------------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ class StewartPlatform(PlatformDescription):
     formulations = computed_once(PlatformFormulations)
     state_space = computed_once(PoseState)
 
-    @property
+    @computed_once
     def dissipation(self) -> Dissipation | None:
         """Friction of the legs' joints, if there is any."""
         return Dissipation(self) if any(self.friction) else None

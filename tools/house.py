@@ -2,7 +2,11 @@
 
 code lines      lines of src/tauforge/**/*.py that hold a token of code: no comments, blank lines or docstrings
 files           of src/tauforge/**/*.py
+import lines    lines of import statements in src/tauforge/**/*.py
 one reader      modules of src/tauforge that one module alone imports, a module of the same folder
+two classes     names of public classes that more than one module of src/tauforge defines
+two constants   upper-case names to which modules of src/tauforge give more than one value
+questions       docstrings of src/tauforge whose first word asks (`QUESTIONS`) and does not say what the code does
 robot members   public names of the class `tauforge.robots.robot.Robot`: its attributes and annotations, inherited ones
                 included, that do not begin with an underscore
 arm names       public names in `dir()` of a loaded arm
@@ -34,6 +38,8 @@ import sys
 import tarfile
 import tempfile
 import tokenize
+from collections import Counter
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -48,6 +54,7 @@ FLAGS = {
     "noun",
 }
 KINDS = {"SerialArm", "StewartPlatform", "Mechanism"}
+QUESTIONS = {"What", "Whether", "Where", "How", "Which", "Why", "When", "Who"}
 NO_CODE = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -76,6 +83,48 @@ def code_lines(text: str) -> int:
         if token.type not in NO_CODE:
             held |= set(range(token.start[0], token.end[0] + 1))
     return len(held - docstrings)
+
+
+def import_lines(text: str) -> int:
+    """Lines of import statements."""
+    found = (n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Import | ast.ImportFrom))
+    return sum((n.end_lineno or n.lineno) - n.lineno + 1 for n in found)
+
+
+def classes_of(text: str) -> set[str]:
+    """Names of the public classes that a module defines."""
+    return {n.name for n in ast.parse(text).body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")}
+
+
+def constants_of(text: str) -> set[tuple[str, str]]:
+    """Upper-case names that a module assigns, with the texts of their values."""
+    found = set()
+    for node in ast.parse(text).body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        found |= {
+            (target.id, ast.unparse(node.value))  # type: ignore[union-attr,arg-type]
+            for target in targets
+            if isinstance(target, ast.Name) and target.id.isupper()
+        }
+    return found
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """Names that come more than once."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
+def questions(text: str) -> list[int]:
+    """Line numbers of docstrings that begin with a question word."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            told = (ast.get_docstring(node) or "").split(maxsplit=1)
+            if told and told[0].rstrip(",") in QUESTIONS:
+                found.append(node.body[0].lineno)
+    return found
 
 
 def kind_flags(text: str) -> list[int]:
@@ -246,6 +295,10 @@ def table(checkout: Path) -> dict[str, object]:
     found: dict[str, object] = {
         "code lines": sum(map(code_lines, texts.values())),
         "files": len(texts),
+        "import lines": sum(map(import_lines, texts.values())),
+        "two classes": len(repeated(name for text in texts.values() for name in classes_of(text))),
+        "two constants": len(repeated(name for name, _ in set().union(*map(constants_of, texts.values())))),
+        "questions": sum(len(questions(text)) for text in texts.values()),
         "one reader": single_readers(folder),
         "robot members": int(answer(checkout, MEMBERS)),
         "arm names": arm.dir,

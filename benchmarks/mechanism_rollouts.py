@@ -83,7 +83,7 @@ def measured(mechanism: tf.Mechanism, seconds: float) -> dict[str, Any]:
         "operations": operations,
         "one_kernel": operations <= rollouts.WHOLE,
         "first_use_s": first_use,
-        "gap": float((mechanism.loop_gap(mine.position) / mechanism._made.size).max()),
+        "gap": float((mechanism.loop_gap(mine.position) / mechanism._analysis.size).max()),
         "ns": nanoseconds(turns),
         "ratio": ratios(turns, COMPILED),
     }

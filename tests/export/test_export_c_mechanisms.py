@@ -75,7 +75,7 @@ def test_so_many_calls_close_the_loops_as_the_page_says(way, calls):
         if robot.positions.entries == robot.coordinates:
             continue
         change = rng.uniform(-way, way, (50, robot.n))
-        size = robot._made.size
+        size = robot._analysis.size
         change *= [1.0 if c.unit == "rad" else size for c in robot.coordinates]
         q, x, gap = robot.positions.coordinates(robot.home) + change, robot.home, np.array(np.inf)
         for _ in range(calls):

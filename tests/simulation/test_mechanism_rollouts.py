@@ -28,7 +28,7 @@ def move(duration: float = 0.1) -> tf.motion.JointMove:
 
 
 def worst_gap(mechanism: tf.Mechanism, positions: Any) -> float:
-    return float(mechanism.loop_gap(positions).max() / mechanism._made.size)
+    return float(mechanism.loop_gap(positions).max() / mechanism._analysis.size)
 
 
 def ball_pendulum() -> tf.Mechanism:
@@ -218,8 +218,8 @@ def test_gradients_where_other_coordinates_would_be_better() -> None:
     crank = robot.replace(independent=("crank",))
     x = crank.configuration(np.linspace(0.0, 6.0, 2001)[:, None])
     spread = robot._evaluator("spread", {"x": x})[0]
-    row = int(np.argmax((spread > 2 * state_space.SPREAD) & (spread < 10 * state_space.SPREAD)))
-    assert spread[row] > 2 * state_space.SPREAD
+    row = int(np.argmax((spread > 2 * state_space.MOST_SPREAD) & (spread < 10 * state_space.MOST_SPREAD)))
+    assert spread[row] > 2 * state_space.MOST_SPREAD
     near = robot.positions.coordinates(x[row : row + 1])
     given = {"q": near, "qd": np.array([[0.01]]), "forces": rng.normal(size=(1, 2, 1))}
     runs, pull_back = tf.differentiable_rollout(

@@ -30,7 +30,7 @@ START, END = (0.1, -0.2), (-0.2, 0.2)
 
 
 def worst_gap(mechanism: tf.Mechanism, positions: Any) -> float:
-    return float(mechanism.loop_gap(positions).max() / mechanism._made.size)
+    return float(mechanism.loop_gap(positions).max() / mechanism._analysis.size)
 
 
 def five_bar_move() -> tf.motion.JointMove:

@@ -69,7 +69,7 @@ def test_a_slider_crank_of_equal_lengths_goes_on_as_it_came(method: str, step: f
     assert end > 2 * np.pi  # through both singular positions
     assert abs(run.position[-1, 0] - end) < bound * end
     assert np.abs(run.position[:, 3] - 2 * CRANK * (np.cos(run.position[:, 0]) - np.cos(0.3))).max() < INTEGRATED
-    assert float(m.loop_gap(run.position).max()) < GAP * m._made.size
+    assert float(m.loop_gap(run.position).max()) < GAP * m._analysis.size
     energy = np.add(*m.energy(run.position, run.velocity, on_singular="nan"))
     kinetic = 0.5 * np.nanmax(m.mass_matrix(run.position, on_singular="nan")[:, 0, 0] * run.velocity[:, 0] ** 2)
     assert np.nanmax(np.abs(energy - energy[0])) < bound * kinetic

@@ -171,7 +171,7 @@ def tilt(rng: np.random.Generator, mechanism: tf.Mechanism) -> tf.Mechanism:
 
 def random_masses(rng: np.random.Generator, mechanism: tf.Mechanism) -> tf.Mechanism:
     """Full inertias and centres of mass off every axis."""
-    size = mechanism._made.size
+    size = mechanism._analysis.size
     bodies = [
         dataclasses.replace(
             b,

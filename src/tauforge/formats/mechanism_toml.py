@@ -12,9 +12,9 @@ from tauforge.formats import toml_schema as schema
 from tauforge.formats.toml_files import write_toml
 from tauforge.formats.toml_schema import Format, Key, Keys, Place, Table, values_of
 from tauforge.robots.mechanism import parts
-from tauforge.robots.mechanism.closing import closed
+from tauforge.robots.mechanism.loop_closure import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
-from tauforge.robots.mechanism.parts import NO_INERTIA, Body, MechanismJoint, Spring
+from tauforge.robots.mechanism.parts import ZERO_INERTIA, Body, MechanismJoint, Spring
 from tauforge.robots.provenance import Source
 from tauforge.validation import shown
 
@@ -260,7 +260,7 @@ def write(m: Mechanism, path: Path) -> None:
 
 
 def _body_values(body: Body) -> dict[str, Any]:
-    values = values_of(body, BODY, defaults={"inertia": tuple(NO_INERTIA[0])})
+    values = values_of(body, BODY, defaults={"inertia": tuple(ZERO_INERTIA[0])})
     if body.frame is not None or body.origin == body.com:
         del values["origin"]
     return values

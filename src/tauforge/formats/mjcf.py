@@ -21,7 +21,7 @@ from tauforge.formats.mjcf_values import ACTUATORS, Values, check_spelling, chil
 from tauforge.formats.urdf_mechanism import in_order
 from tauforge.formats.urdf_tree import unknown_name
 from tauforge.formats.xml_lines import Element, shown
-from tauforge.robots.mechanism.closing import closed
+from tauforge.robots.mechanism.loop_closure import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, MechanismJoint, Spherical, Spring, Weld
 from tauforge.robots.physical import levels_to_the_caller

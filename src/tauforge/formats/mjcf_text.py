@@ -221,7 +221,7 @@ def _points(m: Mechanism, joint: MechanismJoint) -> list[Vector]:
     if isinstance(joint, Spherical):
         return [at]
     if isinstance(joint, Hinge):
-        return [at, at + Vector(*joint.axis) * (SPAN * m._made.size)]
+        return [at, at + Vector(*joint.axis) * (SPAN * m._analysis.size)]
     raise UnsupportedFeatureError(
         f"MJCF closes loops at balls, hinges and welds, not at a {type(joint).__name__}",
         field=joint.name,

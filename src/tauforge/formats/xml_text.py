@@ -14,7 +14,7 @@ from tauforge.algebra.vectors import Matrix, Transform, Vector
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.files import written_whole
 from tauforge.formats.xml_lines import MAX_BYTES
-from tauforge.robots.mechanism.assembly import Step, steps_of
+from tauforge.robots.mechanism.assembly import ElementaryJoint, elementary_joints
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spherical
 from tauforge.robots.physical import levels_to_the_caller
@@ -30,27 +30,27 @@ class Held(NamedTuple):
     body: Body
     parent: str
     joint: MechanismJoint
-    steps: tuple[Step, ...]
+    steps: tuple[ElementaryJoint, ...]
 
 
 def held_bodies(m: Mechanism) -> Iterator[Held]:
     """From the ground outward; bodies that float hang by free joints."""
     bodies = {body.name: body for body in m.bodies}
     taken = {joint.name for joint in m.joints}
-    for branch in m._made.tree.branches:
+    for branch in m._analysis.tree.branches:
         if branch.copy_of is None:
             body = bodies[branch.outer]
             name = f"{branch.outer} floats" if branch.outer in taken else branch.outer
             joint = Free(name, GROUND_NAME, branch.outer) if branch.joint is None else m.joints[branch.joint]
             outward = joint.child == branch.outer
-            yield Held(body, branch.inner, joint, tuple(steps_of(joint, outward, body.home_frame)))
+            yield Held(body, branch.inner, joint, tuple(elementary_joints(joint, outward, body.home_frame)))
 
 
 def closing_joints(m: Mechanism) -> list[MechanismJoint]:
     """The joints that are not in the tree."""
-    made = m._made
-    through = [branch.joint for branch in made.tree.branches if branch.copy_of is not None]
-    return [m.joints[k] for k in (*made.tree.cut, *through) if k is not None]
+    analysis = m._analysis
+    through = [branch.joint for branch in analysis.tree.branches if branch.copy_of is not None]
+    return [m.joints[k] for k in (*analysis.tree.cut, *through) if k is not None]
 
 
 def _last_body(m: Mechanism) -> str:
@@ -62,7 +62,7 @@ def _last_body(m: Mechanism) -> str:
     return name
 
 
-def axis_of(step: Step) -> Vector:
+def axis_of(step: ElementaryJoint) -> Vector:
     """The axis of a step that turns or slides, world frame, home position."""
     R = step.world.rotation
     return Vector(R[0, 2], R[1, 2], R[2, 2])

@@ -16,8 +16,8 @@ from support.tolerances import ROUNDING
 from tauforge.algebra.scalars import Column
 from tauforge.formulations.mechanism.cuts import loop_gaps, loop_rows
 from tauforge.formulations.mechanism.dynamics import posed_at
-from tauforge.robots.mechanism import description, loop_numbers, mobility, structure
-from tauforge.robots.mechanism.loop_numbers import Loops, matrix_and_gaps
+from tauforge.robots.mechanism import description, loop_matrices, mobility, structure
+from tauforge.robots.mechanism.loop_matrices import LoopEquations, matrix_and_gaps
 
 SHORTEST = 1e-9  # steps by normal equations: eps times the square of a condition of some hundred
 BODY = '<body name="b{0}" pos="0.1 0.0{1} 0.2"><joint name="j{0}" axis="{2} 1 {3}"/><geom size="0.1" mass="1"/>'
@@ -50,7 +50,7 @@ def operations(monkeypatch: pytest.MonkeyPatch, text: str) -> int:
 
 def lines(m: tf.Mechanism) -> int:
     """How many lines of Python one evaluation of the loop matrix and the gaps takes."""
-    loops, count, before = Loops(m._made.parameters), 0, sys.gettrace()
+    loops, count, before = LoopEquations(m._analysis.parameters), 0, sys.gettrace()
 
     def counted(frame: FrameType, event: str, _: object) -> object:
         nonlocal count
@@ -83,12 +83,12 @@ def test_many_positions_are_evaluated_as_one_is(monkeypatch):
     m = tf.load("five-bar")
     x = m.home + np.random.default_rng(0).uniform(-1.0, 1.0, (7, len(m.home)))
     x[3, 0] = np.inf
-    monkeypatch.setattr(loop_numbers, "BLOCK", 3)
-    J, gaps = matrix_and_gaps(m._made.parameters, x)
+    monkeypatch.setattr(loop_matrices, "BLOCK", 3)
+    J, gaps = matrix_and_gaps(m._analysis.parameters, x)
     assert np.isnan(J[3]).all()
     assert np.isnan(gaps[3]).all()
     for own, *wanted in zip(x, J, gaps, strict=True):
-        for whole, one in zip(wanted, matrix_and_gaps(m._made.parameters, own[None]), strict=True):
+        for whole, one in zip(wanted, matrix_and_gaps(m._analysis.parameters, own[None]), strict=True):
             np.testing.assert_allclose(whole, one[0], atol=100 * ROUNDING)
 
 
@@ -109,7 +109,7 @@ def test_no_sample_is_searched_by_singular_values(monkeypatch):
     whole = np.linalg.svd
     monkeypatch.setattr(np.linalg, "svd", lambda *given, **more: counted.append(given[0].size) or whole(*given, **more))
     m = tf.loads(chain(20, 3))
-    J = m._made.mobility.matrices
+    J = m._analysis.mobility.matrices
     assert 0 < sum(counted) <= 5 * J.size
 
 
@@ -123,12 +123,12 @@ def test_reactions_of_all_samples_are_one_evaluation(monkeypatch):
 
 def test_a_mechanism_is_analysed_once(monkeypatch, own_cache):
     """When it is made; the evaluator, which traces its functions, holds a copy with the same analysis."""
-    calls, whole = [], description.made
-    monkeypatch.setattr(description, "made", lambda m: calls.append(m.name) or whole(m))
+    calls, whole = [], description.analyse
+    monkeypatch.setattr(description, "analyse", lambda m: calls.append(m.name) or whole(m))
     m = tf.load("five-bar")
     m.forward_dynamics(m.home, np.zeros(m.n), np.zeros(len(m.actuators)))
     assert calls == ["five-bar"]
-    assert copy.copy(m)._made is m._made
+    assert copy.copy(m)._analysis is m._analysis
     assert pickle.loads(pickle.dumps(m)).structure == m.structure
 
 
@@ -139,7 +139,7 @@ def test_loops_in_the_worlds_axes(seed):
     plain = [kind for kind in TREE_KINDS if kind is not tf.Free]
     kinds = [plain[k] for k in rng.integers(0, len(plain), 5)]
     loops = [LOOP_KINDS[k] for k in rng.integers(0, len(LOOP_KINDS), 2)]
-    p = random_mechanism(rng, [tf.Free, tf.Hinge, *kinds], loops)._made.parameters._replace(zeros=frozenset())
+    p = random_mechanism(rng, [tf.Free, tf.Hinge, *kinds], loops)._analysis.parameters._replace(zeros=frozenset())
     x = rng.uniform(-0.5, 0.5, max(p.reads) + 1 + 6 * len(p.cuts)).tolist()
     x = np.array([x, x]) * [[1.0], [0.5]]
     J, gaps = matrix_and_gaps(p, x)

@@ -10,7 +10,7 @@ from support.mechanism_witness import Witness
 from support.mechanisms import Z, bar
 from support.tolerances import OUTSIDE, PLACED, error_beside
 from tauforge.errors import SingularityError
-from tauforge.robots.mechanism.loop_numbers import loop_matrix, matrix_and_gaps, natural_scales
+from tauforge.robots.mechanism.loop_matrices import loop_matrix, matrix_and_gaps, natural_scales
 from tauforge.robots.mechanism.mobility import ELSEWHERE, samples
 from tauforge.robots.mechanism.structure import stepped
 
@@ -79,9 +79,9 @@ def test_a_palletiser_with_crossed_levelling_rods():
 
 def elsewhere(m):
     """Closed positions in any assembly, from other random starts than those that the library looked at."""
-    made = m._made
-    p = made.parameters
-    scale, rows = natural_scales(p, made.size)
+    analysis = m._analysis
+    p = analysis.parameters
+    scale, rows = natural_scales(p, analysis.size)
 
     def scaled(x):
         J, gaps = matrix_and_gaps(p, x)
@@ -97,23 +97,23 @@ LOOPED = [name for name in tf.catalogue() if getattr(tf.load(name), "structure",
 @pytest.mark.parametrize("name", LOOPED)
 def test_entries_that_are_taken_for_zero_are_zero_in_every_assembly(name):
     m = tf.load(name)
-    x, made = elsewhere(m), m._made
+    x, analysis = elsewhere(m), m._analysis
     assert len(x) > 30
-    scale, rows = natural_scales(made.parameters, made.size)
-    for reduction in made.parameters.reductions:
-        cuts = tuple(cut._replace(axes=own) for cut, own in zip(made.parameters.cuts, reduction.axes, strict=True))
-        J = loop_matrix(made.parameters._replace(cuts=cuts), x) * scale / rows[:, None]
+    scale, rows = natural_scales(analysis.parameters, analysis.size)
+    for reduction in analysis.parameters.reductions:
+        cuts = tuple(cut._replace(axes=own) for cut, own in zip(analysis.parameters.cuts, reduction.axes, strict=True))
+        J = loop_matrix(analysis.parameters._replace(cuts=cuts), x) * scale / rows[:, None]
         assert max(np.abs(J[:, i, j]).max() for i, j in reduction.zeros) <= NO_ENTRY
 
 
 def test_an_assembly_with_less_freedom_is_refused():
     """The parallelograms of this Delta may be crossed: then they hold the platform's orientation in two ways."""
     m = tf.load("delta-parallelograms")
-    x, made = elsewhere(m), m._made
-    scale, rows = natural_scales(made.parameters, made.size)
-    J = loop_matrix(made.parameters, x) * scale / rows[:, None]
+    x, analysis = elsewhere(m), m._analysis
+    scale, rows = natural_scales(analysis.parameters, analysis.size)
+    J = loop_matrix(analysis.parameters, x) * scale / rows[:, None]
     s = np.linalg.svd(J, compute_uv=False)
-    usual = made.parameters.n - m.n
+    usual = analysis.parameters.n - m.n
     blocked = s[:, usual] > 1e-2
     assert blocked.sum() > 5
     assert (~blocked).sum() > 5

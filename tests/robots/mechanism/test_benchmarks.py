@@ -30,7 +30,7 @@ SPUN = 0.1 if SOAK == 1 else 10.0  # s of the stiff governor, which takes 2 s fo
 
 def worst_gap(mechanism: tf.Mechanism, run: tf.Recording) -> float:
     """The worst of all recorded steps, as a share of the mechanism's size."""
-    return float(mechanism.loop_gap(run.position).max() / mechanism._made.size)
+    return float(mechanism.loop_gap(run.position).max() / mechanism._analysis.size)
 
 
 def total_energy(mechanism: tf.Mechanism, run: tf.Recording) -> Any:

@@ -38,8 +38,8 @@ def test_derivatives_along_closed_loops(name):
     m, rng = MADE[name](), np.random.default_rng(1)
     x = closed_positions(m, rng, 1)[0]
     q, qd, qdd = m.positions.coordinates(x), *rng.normal(size=(2, m.n))
-    tau = m.inverse_dynamics(x, qd, qdd) if m._made.controlled else rng.normal(size=len(m.actuators))
-    checks = [("forward_dynamics", tau)] + ([("inverse_dynamics", qdd)] if m._made.controlled else [])
+    tau = m.inverse_dynamics(x, qd, qdd) if m._analysis.controlled else rng.normal(size=len(m.actuators))
+    checks = [("forward_dynamics", tau)] + ([("inverse_dynamics", qdd)] if m._analysis.controlled else [])
     for function, last in checks:
         f = getattr(m, function)
         by_q, by_qd, by_last = getattr(m, f"{function}_derivatives")(x, qd, last)
@@ -118,7 +118,7 @@ def test_kernels_equal_the_reference(name, kernels_on, monkeypatch):
         "mass_matrix": (x,),
         "body_frames": (x,),
     }
-    if m._made.controlled:
+    if m._analysis.controlled:
         calls |= {"inverse_dynamics": (x, qd, qdd), "joint_wrenches": (x, qd, qdd)}
     compiled = {function: getattr(m, function)(*arguments) for function, arguments in calls.items()}
     single = m.forward_dynamics(*(a.astype(np.float32) for a in calls["forward_dynamics"]))

@@ -33,7 +33,7 @@ def agree(m: tf.Mechanism, rng: np.random.Generator, payload: tf.Payload | None 
     assert error_beside(changes_of(m, x), coordinate_changes(m, x), 1.0) <= COMPLEX_STEP
     qd, qdd = rng.normal(size=(2, m.n))
     cases = {"forward_dynamics": 5 * rng.normal(size=len(m.actuators))}
-    if m._made.controlled and len(m.actuators) == m.n:
+    if m._analysis.controlled and len(m.actuators) == m.n:
         cases["inverse_dynamics"] = qdd
     for function, last in cases.items():
         found = getattr(m, f"{function}_derivatives")(x, qd, last, payload=payload)

@@ -58,7 +58,7 @@ def agrees(m: tf.Mechanism, rng: np.random.Generator, *, loaded: bool) -> None:
         near(qd @ m.mass_matrix(x, payload=held) @ qd / 2, kinetic)
         near(m.forward_dynamics(x, qd, tau, **loads), moving.forward(tau).qdd)
         near(m.generalised_forces(x, qd, qdd, **loads), moving.inverse(qdd, "independent").tau)
-        if m._made.controlled:
+        if m._analysis.controlled:
             inverse_agrees(m, moving, x, qd, qdd, loads)
 
 

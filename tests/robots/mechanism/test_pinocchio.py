@@ -66,7 +66,7 @@ def loops_agree(m: tf.Mechanism, rng: np.random.Generator) -> None:
         qd, tau = rng.normal(size=m.n), 3 * rng.normal(size=len(m.actuators))
         close(m.forward_dynamics(x, qd, tau), moving.accelerations(x, qd, tau))
         close(m.forward_dynamics(x, 0 * qd, tau), still.accelerations(x, 0 * qd, tau))
-        if len(m.actuators) == m.n and m._made.controlled:
+        if len(m.actuators) == m.n and m._analysis.controlled:
             for other, rates in ((moving, qd), (still, 0 * qd)):
                 qdd = m.forward_dynamics(x, rates, tau)
                 close(m.inverse_dynamics(x, rates, qdd), tau, 1e-8)

@@ -154,7 +154,7 @@ def test_what_samples_decided_is_part_of_the_identity():
     """Kernels are kept by it: on a machine that rounds differently the same description may be reduced otherwise."""
     one, other = tf.load("five-bar"), tf.load("five-bar")
     assert pickle.loads(pickle.dumps(one)).identity == one.identity == other.identity
-    parameters = one._made.parameters
+    parameters = one._analysis.parameters
     first, *rest = parameters.reductions
     for changes in (
         {"independent": parameters.independent[::-1]},
@@ -162,5 +162,5 @@ def test_what_samples_decided_is_part_of_the_identity():
         {"legs": parameters.legs[::-1]},
     ):
         other = tf.load("five-bar")
-        vars(other)["_made"] = one._made._replace(parameters=parameters._replace(**changes))
+        vars(other)["_analysis"] = one._analysis._replace(parameters=parameters._replace(**changes))
         assert other.identity != one.identity, changes

@@ -14,12 +14,12 @@ from tauforge.algebra.elimination import Elimination
 from tauforge.algebra.linear import factored, solved
 from tauforge.algebra.scalars import Scalar, absolute, is_zero, select
 from tauforge.algebra.vectors import ZERO, Vector, cross
-from tauforge.formulations.mechanism.cuts import AXES, Posed, loop_bias, loop_gaps, loop_rows
+from tauforge.formulations.mechanism.cuts import UNIT_VECTORS, Posed, loop_bias, loop_gaps, loop_rows
 from tauforge.formulations.mechanism.levers import levers
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 
 Scalars = Sequence[Scalar]
-PRESUMED = 1e8  # what entries that should be zero are multiplied by, as shares of the mechanism's size
+PRESUMED_ZERO_WEIGHT = 1e8  # what entries that should be zero are multiplied by, as shares of the mechanism's size
 
 
 class Complement:
@@ -93,7 +93,7 @@ class Complement:
         found = []
         for lever in self.levers:
             columns = []
-            for axis in AXES:
+            for axis in UNIT_VECTORS:
                 right: list[Scalar] = [0.0] * len(self.rows)
                 right[lever.row : lever.row + 3] = [-x for x in lever.in_rows(axis)]
                 column: list[Scalar] = [0.0] * self.m.n
@@ -190,7 +190,7 @@ class Complement:
         if not m.presumed:
             return 0.0
         rows = loop_rows(m._replace(zeros=m.zeros - m.presumed), self.posed)
-        return sizes([rows[i][j] for i, j in sorted(m.presumed) if j in rows[i]]) * (PRESUMED / m.size)
+        return sizes([rows[i][j] for i, j in sorted(m.presumed) if j in rows[i]]) * (PRESUMED_ZERO_WEIGHT / m.size)
 
     def sums(self) -> list[Scalar]:
         """Sums of the reciprocals of the pivots, in size: of the loops and of K."""

@@ -26,8 +26,8 @@ from tauforge.formulations.trees.frames import (
 from tauforge.formulations.trees.recursion import BaseState, Motion, outward
 
 Row = dict[int, Scalar]
-AXES = (E_X, E_Y, E_Z)
-AT_REST = BaseState(ZERO, ZERO, ZERO)
+UNIT_VECTORS = (E_X, E_Y, E_Z)
+RESTING_BASE = BaseState(ZERO, ZERO, ZERO)
 
 
 class Side(NamedTuple):
@@ -124,7 +124,7 @@ def _vector_entries(posed: Posed, cut: Cut, rows: list[Row], k: int, arm: Vector
             return -posed.transported(axis, source, k)
         return frame.before.rotation.T @ posed.transported(axis, source, frame.parent)
 
-    for i, axis in enumerate(AXES):
+    for i, axis in enumerate(UNIT_VECTORS):
         e = seen(axis, cut.axes)
         if frame.kind == "F":
             for j, x in enumerate(e):
@@ -144,7 +144,7 @@ def loop_bias(
     left_out: sides of points that do not count, as numbers of cuts and signs
     """
     needed = {k for cut in m.cuts for place in (cut.a, cut.b) for k in ancestors(posed.frames, place.joint_frame)}
-    motions = outward(posed.frames, posed.places, v, [0.0] * m.n, AT_REST, needed)
+    motions = outward(posed.frames, posed.places, v, [0.0] * m.n, RESTING_BASE, needed)
     found: list[Scalar] = []
     for k, cut in enumerate(m.cuts):
         found += _cut_bias(posed, cut, motions, v, {sign for number, sign in left_out if number == k})

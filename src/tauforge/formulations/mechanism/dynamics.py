@@ -26,7 +26,7 @@ from tauforge.formulations.trees.frames import GROUND, placements
 from tauforge.formulations.trees.recursion import BaseState, inward, outward
 
 Scalars = Sequence[Scalar]
-CANCELLED = 1e-8  # share of the forces at hand: what rounding leaves of them, and more
+CANCELLED_SHARE = 1e-8  # share of the forces at hand: what rounding leaves of them, and more
 TINY = 1e-300  # keeps a share of nothing from being NaN
 
 
@@ -81,7 +81,7 @@ def tree_forces(m: MechanismParameters, posed: Posed, v: Scalars, acceleration: 
     return [a + b + c for a, b, c in zip(rigid, rotors, friction, strict=True)]
 
 
-class Outcome(NamedTuple):
+class ReducedSolution(NamedTuple):
     """Results, and reciprocals of the pivots that a doubt is made of: of the mass matrix and of the actuators'."""
 
     values: list[Scalar]
@@ -92,39 +92,39 @@ class Outcome(NamedTuple):
 
 def generalised_forces(
     m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, reduced: int = 0
-) -> Outcome:
+) -> ReducedSolution:
     """Forces on the independent coordinates: what actuators there would have to give."""
     complement, forces = _moved(m, x, yd, ydd, on, reduced)
     values = complement.projected(forces)
     if complement.K is not None:
         values = complement.K.solved_transposed(values)
-    return Outcome(values, complement)
+    return ReducedSolution(values, complement)
 
 
 def inverse_dynamics(
     m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, reduced: int = 0
-) -> Outcome:
+) -> ReducedSolution:
     """Actuator forces u with S' B u = S' (M v' + h); the smallest ones where there are more actuators than needed."""
     complement, forces = _moved(m, x, yd, ydd, on, reduced)
     return actuator_forces(complement, forces)
 
 
-def actuator_forces(complement: Complement, forces: Scalars) -> Outcome:
+def actuator_forces(complement: Complement, forces: Scalars) -> ReducedSolution:
     """Those that give S' forces; the nearest where there are fewer actuators than degrees of freedom.
 
     What the tree needs at an actuated rate its actuator gives at once, so only the rest is projected and solved for.
     """
     m = complement.m
     if m.actuated == complement.z:
-        return Outcome(complement.projected(forces), complement)
+        return ReducedSolution(complement.projected(forces), complement)
     if not m.actuated:
-        return Outcome([], complement)
+        return ReducedSolution([], complement)
     if len(m.actuated) > len(complement.z):
         return _smallest_forces(complement, complement.projected(forces))
     own = [forces[a] for a in m.actuated]
     rest = complement.projected([0.0 if j in m.actuated else force for j, force in enumerate(forces)])
     found, actuation = _given_by_actuators(complement, rest)
-    return Outcome([a + b for a, b in zip(own, found, strict=True)], complement, actuation=actuation)
+    return ReducedSolution([a + b for a, b in zip(own, found, strict=True)], complement, actuation=actuation)
 
 
 def _given_by_actuators(complement: Complement, wanted: Scalars) -> tuple[list[Scalar], Sequence[Scalar]]:
@@ -140,10 +140,10 @@ def _given_by_actuators(complement: Complement, wanted: Scalars) -> tuple[list[S
     return nearest_solution(factors, wanted), factors.pivots
 
 
-def _smallest_forces(complement: Complement, wanted: Scalars) -> Outcome:
+def _smallest_forces(complement: Complement, wanted: Scalars) -> ReducedSolution:
     """The forces with the least sum of squares, where there are more actuators than degrees of freedom."""
     factors = orthogonalised(complement.actuation())
-    return Outcome(smallest_solution(factors, wanted), complement, actuation=factors.pivots)
+    return ReducedSolution(smallest_solution(factors, wanted), complement, actuation=factors.pivots)
 
 
 def forces_left(m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads) -> Scalar:
@@ -164,7 +164,7 @@ def forces_left(m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, o
     scales = [m.scales[j] for j in complement.z]
     left = [scale * force for scale, force in zip(scales, complement.projected(forces), strict=True)]
     parts = [scale * part for scale, a, b in zip(scales, whole, still, strict=True) for part in (a - b, b)]
-    return sizes(left) / (sizes(parts) + CANCELLED * _loads_at_hand(m, v, on) + TINY)
+    return sizes(left) / (sizes(parts) + CANCELLED_SHARE * _loads_at_hand(m, v, on) + TINY)
 
 
 def _loads_at_hand(m: MechanismParameters, v: Scalars, on: Loads) -> Scalar:
@@ -195,14 +195,14 @@ def _moved(
 
 def forward_dynamics(
     m: MechanismParameters, x: Scalars, yd: Scalars, u: Scalars, on: Loads, reduced: int = 0
-) -> Outcome:
+) -> ReducedSolution:
     """Independent accelerations: (S' M S) z'' = S' (B u - h - M c), c the tree's accelerations at z'' = 0."""
     return forward_dynamics_at(m, posed_at(m, x), yd, u, on, reduced)
 
 
 def forward_dynamics_at(
     m: MechanismParameters, posed: Posed, yd: Scalars, u: Scalars, on: Loads, reduced: int = 0
-) -> Outcome:
+) -> ReducedSolution:
     m, rates = m.reduced(reduced)
     complement = Complement(m, posed, rates)
     v = complement.rates(yd)
@@ -214,9 +214,9 @@ def forward_dynamics_at(
     factors = factored(reduced_mass_matrix(complement))
     z = solved(factors, right)
     if complement.K is None:
-        return Outcome(z, complement, factors.D_inverse)
+        return ReducedSolution(z, complement, factors.D_inverse)
     y = [c[j] + sparse_dot([column[j] for column in complement.S], z) for j in m.independent]
-    return Outcome(y, complement, factors.D_inverse)
+    return ReducedSolution(y, complement, factors.D_inverse)
 
 
 def tree_mass_matrix(m: MechanismParameters, posed: Posed) -> list[list[Scalar]]:

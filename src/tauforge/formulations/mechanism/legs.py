@@ -36,9 +36,9 @@ from tauforge.formulations.mechanism.parameters import (
 from tauforge.formulations.trees.frames import JointFrame, Placement, placement, placements
 
 OUT_OF_REACH = 1e-13  # share by which rounding may push a root out of reach
-NEITHER = 1e-9  # share below which a leg is at the point between its two ways: rounding must not choose
-KEPT = {RADIUS: (1.0, 1.0, 0.0), DISTANCE: (1.0, 1.0, 1.0), HEIGHT: (0.0, 0.0, 1.0)}
-KEPT |= {ACROSS_X: (1.0, 0.0, 0.0), ACROSS_Y: (0.0, 1.0, 0.0)}  # by components of the point
+BETWEEN_WAYS = 1e-9  # share below which a leg is at the point between its two ways: rounding must not choose
+INVARIANTS = {RADIUS: (1.0, 1.0, 0.0), DISTANCE: (1.0, 1.0, 1.0), HEIGHT: (0.0, 0.0, 1.0)}
+INVARIANTS |= {ACROSS_X: (1.0, 0.0, 0.0), ACROSS_Y: (0.0, 1.0, 0.0)}  # by components of the point
 
 
 class MovingPoint(NamedTuple):
@@ -63,7 +63,7 @@ class MovingPoint(NamedTuple):
         return all(is_zero(x) for v in (self.a, self.b) for x in v)
 
 
-class Loop:
+class OpenLoop:
     """A loop whose joints are placed but for one, `joint`: where its point is, beside the coordinate of that joint."""
 
     def __init__(self, m: MechanismParameters, posed: Posed, step: LegStep) -> None:
@@ -148,11 +148,11 @@ def _coordinate(frame: JointFrame, place: Placement, near: Scalar, nearby: Place
 
 def _solved(m: MechanismParameters, posed: Posed, step: LegStep, nearby: Posed) -> Placement:
     """Where the step's joint puts its body. posed: other unknown joints of the loop do not count"""
-    loop, frame, before = Loop(m, posed, step), posed.frames[step.joint], nearby.places[step.joint]
+    loop, frame, before = OpenLoop(m, posed, step), posed.frames[step.joint], nearby.places[step.joint]
     if step.kept is None:
         return _met(frame, loop.beyond(step.joint).p, loop.before(step.joint).p)
     A, B, C = _equation(loop, step)
-    A_near, B_near, _ = _equation(Loop(m, nearby, step), step)
+    A_near, B_near, _ = _equation(OpenLoop(m, nearby, step), step)
     if frame.revolute:
         c, s = _root_of_hinge(A, B, C, A_near * before.turn[1, 0] - B_near * before.turn[0, 0])
         return Placement(rotation_z(c, s), ZERO)
@@ -169,13 +169,13 @@ def _met(frame: JointFrame, own: Vector, wanted: Vector) -> Placement:
     return Placement(rotation_z(c, s), ZERO)
 
 
-def _equation(loop: Loop, step: LegStep) -> tuple[Scalar, Scalar, Scalar]:
+def _equation(loop: OpenLoop, step: LegStep) -> tuple[Scalar, Scalar, Scalar]:
     """A, B, C of A cos + B sin = C; of a slider A t^2 + 2 B t = C."""
     assert step.kept is not None
     own = loop.beyond(step.without[-1]).shifted(E_Z * -step.centres[1])
     other = loop.before(step.without[0]).shifted(E_Z * -step.centres[0])
     moving, still = (other, own) if own.rests else (own, other)
-    (p, a, b), (wanted, _, _) = (point.components(KEPT[step.kept]) for point in (moving, still))
+    (p, a, b), (wanted, _, _) = (point.components(INVARIANTS[step.kept]) for point in (moving, still))
     slides = not loop.posed.frames[step.joint].revolute
     if step.kept in (RADIUS, DISTANCE):
         if slides:
@@ -203,4 +203,4 @@ def _root_of_slider(A: Scalar, B: Scalar, C: Scalar, slope_nearby: Scalar) -> Sc
 def _signed_root(square: Scalar, whole: Scalar, side: Scalar) -> Scalar:
     """The root with the sign of `side`; NaN where the square is negative by more than rounding."""
     root = sqrt(select(absolute(square), OUT_OF_REACH * whole, 0.0, square))
-    return select(side, -NEITHER * sqrt(whole), -root, root)
+    return select(side, -BETWEEN_WAYS * sqrt(whole), -root, root)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tauforge.algebra.acceleration_matrices import acceleration_matrix
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import ZERO, Vector, cross, dot
-from tauforge.formulations.mechanism.cuts import AXES, Posed, sides
+from tauforge.formulations.mechanism.cuts import UNIT_VECTORS, Posed, sides
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters
 from tauforge.formulations.trees.frames import GROUND
 
@@ -69,7 +69,7 @@ def levers(m: MechanismParameters, posed: Posed, z: Sequence[int]) -> list[Lever
             floats = k in side.path and frame.kind == "F" and frame.parent == GROUND
             if floats and all(j in z for j in range(frame.at, frame.at + 6)):
                 arm = posed.places[k].turn @ side.place.displacement.translation
-                x, y, w = (frame.before.rotation.T @ posed.transported(e, cut.axes, GROUND) for e in AXES)
+                x, y, w = (frame.before.rotation.T @ posed.transported(e, cut.axes, GROUND) for e in UNIT_VECTORS)
                 found.append(Lever(number, frame.at, row, (x, y, w), arm, side.sign))
         row += CUT_ROWS[cut.kind]
     return found

@@ -14,7 +14,7 @@ from tauforge.algebra.vectors import ZERO, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.mechanism.complement import Complement, MovingComplement
 from tauforge.formulations.mechanism.cuts import Posed
-from tauforge.formulations.mechanism.dynamics import Loads, Outcome, actuator_forces, posed_at, tree_forces
+from tauforge.formulations.mechanism.dynamics import Loads, ReducedSolution, actuator_forces, posed_at, tree_forces
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, BodyInTree, MechanismParameters, Place
 from tauforge.formulations.mechanism.springs import spring_forces
 from tauforge.formulations.trees.frames import GROUND, ancestors
@@ -25,7 +25,7 @@ Scalars = Sequence[Scalar]
 
 def joint_wrenches(
     m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, own_axes: bool = False
-) -> tuple[list[list[Scalar]], Outcome]:
+) -> tuple[list[list[Scalar]], ReducedSolution]:
     """Force and moment on the child of each joint, at the joint, base axes or the joint's own.
 
     Components that redundant constraints leave open, or actuators that can work against each other, are NaN. Where the

@@ -14,7 +14,7 @@ from tauforge.formulations.trees.frames import GROUND, ancestors
 from tauforge.formulations.trees.velocities import Twist, twists
 
 Scalars = Sequence[Scalar]
-MEET = 1e-12  # of the mechanism's size: ends so near are at one place
+ENDS_MEET = 1e-12  # of the mechanism's size: ends so near are at one place
 
 
 class Stretch(NamedTuple):
@@ -34,7 +34,7 @@ def stretched(m: MechanismParameters, posed: Posed, spring: SpringParameters) ->
     """Its direction is NaN, 0 by 0, where its ends meet but for rounding."""
     way = between(posed, spring)
     square = dot(way, way)
-    apart = select(square, (MEET * m.size) ** 2, 0.0, 1.0)
+    apart = select(square, (ENDS_MEET * m.size) ** 2, 0.0, 1.0)
     return Stretch(sqrt(square), way * (apart / sqrt(square * apart)))
 
 
@@ -44,7 +44,7 @@ def nearness_of_ends(m: MechanismParameters, posed: Posed) -> Scalar:
     for spring in m.springs:
         if _pushes(spring):
             way = between(posed, spring)
-            total = total + (MEET * m.size) ** 2 * reciprocal(dot(way, way))
+            total = total + (ENDS_MEET * m.size) ** 2 * reciprocal(dot(way, way))
     return total
 
 
@@ -77,7 +77,7 @@ def spring_forces(m: MechanismParameters, posed: Posed, v: Scalars) -> list[tupl
 
 def _along(m: MechanismParameters, way: Vector, v: Vector) -> Vector:
     """The part of v along the way from end to end; all of it where they meet, for they part along v."""
-    square, least = dot(way, way), (MEET * m.size) ** 2
+    square, least = dot(way, way), (ENDS_MEET * m.size) ** 2
     along = way * (dot(way, v) / select(square, least, 1.0, square))
     return Vector(*(select(square, least, whole, part) for whole, part in zip(v, along, strict=True)))
 

@@ -33,7 +33,7 @@ from tauforge.formulations.trees.frames import JointFrame
 from tauforge.formulations.trees.velocities import twists
 
 Scalars = Sequence[Scalar]
-NUMBERS = {"R": 1, "P": 1, "B": 4, "F": 7}  # in s, of each kind of joint
+STATE_NUMBERS = {"R": 1, "P": 1, "B": 4, "F": 7}  # in s, of each kind of joint
 
 
 class StateRates(NamedTuple):
@@ -63,7 +63,7 @@ def cut_hinges(m: MechanismParameters) -> list[Cut]:
 
 
 def state_size(m: MechanismParameters) -> int:
-    return sum(NUMBERS[frame.kind] for frame in m.frames) + len(cut_hinges(m))
+    return sum(STATE_NUMBERS[frame.kind] for frame in m.frames) + len(cut_hinges(m))
 
 
 def length_scales(m: MechanismParameters) -> list[float]:
@@ -71,7 +71,7 @@ def length_scales(m: MechanismParameters) -> list[float]:
     found: list[float] = []
     for frame in m.frames:
         lengths = {"P": 1, "F": 3}.get(frame.kind, 0)
-        found += [m.size] * lengths + [1.0] * (NUMBERS[frame.kind] - lengths)
+        found += [m.size] * lengths + [1.0] * (STATE_NUMBERS[frame.kind] - lengths)
     return [*found, *[1.0] * len(cut_hinges(m))]
 
 
@@ -156,7 +156,7 @@ def _unpacked(m: MechanismParameters, s: Scalars) -> tuple[list[JointState], lis
     """States of the joints, and coordinates of the hinges that were cut."""
     states, first = [], 0
     for frame in m.frames:
-        own = list(s[first : first + NUMBERS[frame.kind]])
+        own = list(s[first : first + STATE_NUMBERS[frame.kind]])
         first += len(own)
         states.append(_joint_state(frame, own))
     return states, list(s[first:])

@@ -15,8 +15,8 @@ from tauforge.arrays import Array
 from tauforge.evaluation.reference import reference
 from tauforge.formulations.mechanism.kinematics import body_rates
 from tauforge.robots.mechanism import singular_positions as singular
-from tauforge.robots.mechanism.functions import OPEN, SINGULAR
-from tauforge.robots.mechanism.mobility import RANK
+from tauforge.robots.mechanism.functions import OPEN_LOOP, SINGULAR_CONDITION
+from tauforge.robots.mechanism.mobility import RANK_TOLERANCE
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.kinematics import MechanismKinematics
@@ -29,15 +29,15 @@ def condition_numbers(m: MechanismKinematics, x: Array, body: int, length: float
 
     length: m, by which angular velocities become velocities
     """
-    p, rank = m._made.parameters, freedoms_of(m, body)
+    p, rank = m._analysis.parameters, freedoms_of(m, body)
     if not rank:
         return np.full(len(x), np.nan)
-    found = singular.conditions(m._made, x)
+    found = singular.conditions(m._analysis, x)
     motions, moved = _motions(m, found.motions, x, body, length)
-    _, drives, V = np.linalg.svd(motions[:, list(p.actuated if m._made.controlled else p.independent)])
+    _, drives, V = np.linalg.svd(motions[:, list(p.actuated if m._analysis.controlled else p.independent)])
     with np.errstate(divide="ignore", invalid="ignore"):
         per_drive = moved @ np.swapaxes(V, 1, 2) / drives[:, None]  # but for a rotation of the actuators' rates
-    known = (found.gaps <= OPEN) & (found.blocked <= OPEN) & (found.freedom < SINGULAR)
+    known = (found.gaps <= OPEN_LOOP) & (found.blocked <= OPEN_LOOP) & (found.freedom < SINGULAR_CONDITION)
     per_drive[~(known & np.isfinite(per_drive).all(axis=(1, 2)))] = 0.0
     return singular.ratio(np.linalg.svd(per_drive, compute_uv=False)[:, :rank])
 
@@ -46,10 +46,10 @@ def freedoms_of(m: MechanismKinematics, body: int) -> int:
     """With how many freedoms a body moves: the rank of the map at most positions, 0 to 6."""
 
     def find() -> int:
-        x = m._made.mobility.positions
-        moved = _motions(m, singular.conditions(m._made, x).motions, x, body, m._made.size)[1]
+        x = m._analysis.mobility.positions
+        moved = _motions(m, singular.conditions(m._analysis, x).motions, x, body, m._analysis.size)[1]
         values = np.linalg.svd(moved, compute_uv=False)
-        return int((values > RANK * m._made.size).sum(axis=-1).max())
+        return int((values > RANK_TOLERANCE * m._analysis.size).sum(axis=-1).max())
 
     found: int = m._evaluator.kept(("freedoms of a body", body), find)
     return found
@@ -57,7 +57,7 @@ def freedoms_of(m: MechanismKinematics, body: int) -> int:
 
 def _motions(m: MechanismKinematics, null: Array, x: Array, body: int, length: float) -> tuple[Array, Array]:
     """The tree's rates (k, n, f) of the motions `null`, and the body's velocity and angular velocity (k, 6, f)."""
-    p = m._made.parameters
+    p = m._analysis.parameters
     rates = null * np.array(p.scales)[:, None]
 
     def formula(x: Sequence[Scalar]) -> list[list[Scalar]]:

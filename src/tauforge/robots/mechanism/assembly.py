@@ -96,7 +96,7 @@ def own_axes(joint: MechanismJoint) -> Transform:
     return Transform(IDENTITY, Vector(*joint.at))
 
 
-class Step(NamedTuple):
+class ElementaryJoint(NamedTuple):
     """One joint frame of a joint: its kind, where it is at home, and which of the joint's coordinates it has."""
 
     kind: str
@@ -104,7 +104,7 @@ class Step(NamedTuple):
     coordinates: tuple[int, ...]
 
 
-def steps_of(joint: MechanismJoint, outward: bool, outer: Transform) -> list[Step]:
+def elementary_joints(joint: MechanismJoint, outward: bool, outer: Transform) -> list[ElementaryJoint]:
     """The joint's frames from the inner body to the outer. A joint that is passed from its child to its parent has its
     axes turned round: so its coordinates stay the child's beside the parent.
     """
@@ -115,22 +115,22 @@ def steps_of(joint: MechanismJoint, outward: bool, outer: Transform) -> list[Ste
 
     match joint:
         case Hinge():
-            steps = [Step("R", axis(joint.axis), (0,))]
+            steps = [ElementaryJoint("R", axis(joint.axis), (0,))]
         case Slider():
-            steps = [Step("P", axis(joint.axis), (0,))]
+            steps = [ElementaryJoint("P", axis(joint.axis), (0,))]
         case Cylinder():
-            steps = [Step("P", axis(joint.axis), (1,)), Step("R", axis(joint.axis), (0,))]
+            steps = [ElementaryJoint("P", axis(joint.axis), (1,)), ElementaryJoint("R", axis(joint.axis), (0,))]
         case Universal():
-            steps = [Step("R", axis(v), (k,)) for k, v in enumerate(joint.axes)]
+            steps = [ElementaryJoint("R", axis(v), (k,)) for k, v in enumerate(joint.axes)]
         case Planar():
             assert joint.along is not None
             across = np.cross(joint.axis, joint.along).tolist()
-            steps = [Step("P", axis(joint.along), (0,)), Step("P", axis(across), (1,))]
-            steps.append(Step("R", axis(joint.axis), (2,)))
+            steps = [ElementaryJoint("P", axis(joint.along), (0,)), ElementaryJoint("P", axis(across), (1,))]
+            steps.append(ElementaryJoint("R", axis(joint.axis), (2,)))
         case Spherical():
-            return [Step("B", Transform(IDENTITY, Vector(*joint.at)), (0, 1, 2))]
+            return [ElementaryJoint("B", Transform(IDENTITY, Vector(*joint.at)), (0, 1, 2))]
         case Free():
-            return [Step("F", outer, (0, 1, 2, 3, 4, 5))]
+            return [ElementaryJoint("F", outer, (0, 1, 2, 3, 4, 5))]
         case _:
             return []
     return steps if outward else steps[::-1]
@@ -155,7 +155,7 @@ def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: Sp
         if isinstance(joint, Free):
             home[start : start + 6] = _pose(own_frames[branch.inner].inverse().then(own_frames[outer]))
         parent, own = of_body[branch.inner], dict[int, int]()
-        for step in steps_of(joint, outward, own_frames[outer]):
+        for step in elementary_joints(joint, outward, own_frames[outer]):
             inner = NO_DISPLACEMENT if parent == GROUND else worlds[parent]
             world = step.world
             if step.kind == "F":  # coordinates of the pose in the inner body's frame

@@ -15,7 +15,7 @@ from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.trees.frames import FREEDOMS
-from tauforge.robots.mechanism.positions import CLOSED
+from tauforge.robots.mechanism.positions import CLOSED_GAP
 from tauforge.robots.mechanism.structure import POSE_LABELS
 from tauforge.robots.parts import Coordinate
 from tauforge.robots.poses import pose_rates, twists
@@ -42,8 +42,8 @@ class MechanismPositions(Positions):
 
         Independent ones have the columns q1, qd1 ..., the others x and their number.
         """
-        m, made = self.robot, self.robot._made
-        independent = {made.assembly.reads[k]: i for i, k in enumerate(made.parameters.independent, 1)}
+        m, analysis = self.robot, self.robot._analysis
+        independent = {analysis.assembly.reads[k]: i for i, k in enumerate(analysis.parameters.independent, 1)}
         found: list[Coordinate] = []
 
         def add(name: str, turns: bool, limits: tuple[float, float], speed: float, wraps: bool) -> None:
@@ -66,7 +66,7 @@ class MechanismPositions(Positions):
 
     def _angles(self) -> list[tuple[int, ...]]:
         """Places in x of the three angles of every ball and free joint, of cut balls too."""
-        p = self.robot._made.parameters
+        p = self.robot._analysis.parameters
         found = [
             tuple(p.reads[frame.at + FREEDOMS[frame.kind] - 3 : frame.at + FREEDOMS[frame.kind]])
             for frame in p.frames
@@ -98,7 +98,7 @@ class MechanismPositions(Positions):
         m = self.robot
         if coordinates.shape[-1] != self.size or m.n == self.size:
             return m.configuration(coordinates, near, on_failure=on_failure)
-        if (m.loop_gap(coordinates) <= CLOSED * m._made.size).all():
+        if (m.loop_gap(coordinates) <= CLOSED_GAP * m._analysis.size).all():
             return coordinates
         return m.configuration(self.coordinates(coordinates), coordinates, on_failure=on_failure)
 

@@ -19,7 +19,7 @@ from tauforge.formulations.bodies import BodyParameters, heavier
 from tauforge.robots import physical
 from tauforge.robots.mechanism.limits import warn_of_units
 from tauforge.robots.mechanism.parts import Body, MechanismJoint, Spring
-from tauforge.robots.mechanism.structure import Made, Structure, made
+from tauforge.robots.mechanism.structure import Analysis, Structure, analyse
 from tauforge.robots.payload import BODY_SHARES, Payload, one_payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
@@ -85,22 +85,22 @@ class MechanismDescription(Robot):
             {exception.body for exception in self.known_exceptions},
         )
         warn_of_units(self.name, self.bodies, self.joints)
-        self._made  # noqa: B018 - what is wrong with the mechanism is said when it is made
+        self._analysis  # noqa: B018 - what is wrong with the mechanism is said when it is made
 
     @computed_once
-    def _made(self) -> Made:
-        return made(self)
+    def _analysis(self) -> Analysis:
+        return analyse(self)
 
     def __copy__(self) -> Self:
         """The copy is not analysed again: the evaluator and the formulas of steps hold copies."""
         found = object.__new__(type(self))
-        vars(found).update(self.__getstate__(), _made=self._made)
+        vars(found).update(self.__getstate__(), _analysis=self._analysis)
         return found
 
     @property
     def structure(self) -> Structure:
         """What the library made of the mechanism: tree, cuts, freedom and coordinates. Print it."""
-        return self._made.structure
+        return self._analysis.structure
 
     @property
     def tool_body(self) -> str:

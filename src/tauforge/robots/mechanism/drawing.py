@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 Corners = list[tuple[str, Any]]  # (body, point) of each: points of the home position that move with these bodies
-SAME = 1e-6  # of the extent: points that lie together, or on a line
+SAME_POINT = 1e-6  # of the extent: points that lie together, or on a line
 SLEEVE = 0.6  # of the length of a sliding leg at home: its first part
 
 
@@ -142,7 +142,7 @@ def reactions(
     mechanism: Mechanism, position: Array, velocity: Array, acceleration: Array, **loads: Any
 ) -> tuple[Reaction, ...]:
     """What the joints exert on their children; components that redundant constraints leave open are NaN."""
-    if not mechanism._made.controlled:
+    if not mechanism._analysis.controlled:
         return ()
     wrenches = np.asarray(mechanism.joint_wrenches(position, velocity, acceleration, **loads))
     places = {point.name: point.place for point in drawn(mechanism, position).points if point.part == "joint"}
@@ -177,16 +177,18 @@ def outline(points: Sequence[ArrayLike]) -> list[int]:
     places = np.array([np.asarray(point, float) for point in points])
     size = float(np.ptp(places, axis=0).max())
     distinct = [
-        k for k in range(len(places)) if not any(np.abs(places[k] - places[i]).max() <= SAME * size for i in range(k))
+        k
+        for k in range(len(places))
+        if not any(np.abs(places[k] - places[i]).max() <= SAME_POINT * size for i in range(k))
     ]
     if len(distinct) < 2:
         return distinct
     chosen = places[distinct] - places[distinct].mean(axis=0)
     _, extents, axes = np.linalg.svd(chosen, full_matrices=False)
     along = chosen @ axes[0]
-    if len(distinct) < 3 or extents[1] <= SAME * size:
+    if len(distinct) < 3 or extents[1] <= SAME_POINT * size:
         return [distinct[k] for k in np.argsort(along, kind="stable")]
-    order = _convex_hull(np.column_stack([along, chosen @ axes[1]]), SAME * size)
+    order = _convex_hull(np.column_stack([along, chosen @ axes[1]]), SAME_POINT * size)
     return [distinct[k] for k in (*order, order[0])]
 
 
@@ -200,7 +202,7 @@ def inner_points(points: Sequence[ArrayLike], order: Sequence[int]) -> list[tupl
     shares = np.einsum("pei,ei->pe", places[:, None] - starts, ways) / np.einsum("ei,ei->e", ways, ways)
     feet = starts + np.clip(shares, 0.0, 1.0)[..., None] * ways
     distances = np.linalg.norm(places[:, None] - feet, axis=-1)
-    inner = np.flatnonzero(distances.min(axis=1) > SAME * np.ptp(places, axis=0).max())
+    inner = np.flatnonzero(distances.min(axis=1) > SAME_POINT * np.ptp(places, axis=0).max())
     return [(int(k), feet[k, distances[k].argmin()]) for k in inner]
 
 

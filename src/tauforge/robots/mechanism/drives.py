@@ -31,7 +31,7 @@ class MechanismFriction(JointFriction):
         """Those of the independent coordinates, at the joint's side of its gear."""
         if not self.robot.coulomb_speed:
             return None
-        p = self.robot._made.parameters
+        p = self.robot._analysis.parameters
         drives = [p.drives[k] for k in p.independent]
         ratio = np.abs([float(drive.gear_ratio) for drive in drives])
         coulomb = [max(float(drive.coulomb_plus), float(drive.coulomb_minus)) for drive in drives]
@@ -47,12 +47,12 @@ class ActuatorSensors(Sensors):
 
     @property
     def quantities(self) -> tuple[Sensor, ...]:
-        p, entries = self.robot._made.parameters, self.robot.positions.entries
+        p, entries = self.robot._analysis.parameters, self.robot.positions.entries
         return tuple(Sensor(entries[p.reads[k]].column, entries[p.reads[k]].unit) for k in p.actuated)
 
     def motion(self, position: Array, velocity: Array) -> tuple[Array, Array]:
         """position: (..., N), or the independent coordinates"""
-        m, p = self.robot, self.robot._made.parameters
+        m, p = self.robot, self.robot._analysis.parameters
         if p.actuated == p.independent:
             return m.positions.coordinates(position), velocity
         x = m.positions.at(position)

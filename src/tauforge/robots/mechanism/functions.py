@@ -25,7 +25,7 @@ from tauforge.formulations.bodies import Wrench, body_of
 from tauforge.formulations.mechanism import configuration as closing
 from tauforge.formulations.mechanism import dynamics, reactions
 from tauforge.formulations.mechanism import energy as energies
-from tauforge.formulations.mechanism.dynamics import Loads, Outcome
+from tauforge.formulations.mechanism.dynamics import Loads, ReducedSolution
 from tauforge.formulations.mechanism.kinematics import body_frames, point_jacobians
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 from tauforge.formulations.mechanism.springs import nearness_of_ends
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
 
 Scalars = Sequence[Scalar]
-NEWTON_STEPS = 3  # in one call of the kernel
+STEPS_PER_CALL = 3  # in one call of the kernel
 TINY = 1e-300  # keeps results among what the kernel looks at
-SUSPICIOUS = 1e3  # a doubt that is looked at closely: sums of reciprocals of pivots beside usual ones
-OPEN = 1e-3  # share of the mechanism's size, or rad: gap of a loop that has no dynamics
-SINGULAR = 1e12  # condition number
-SINGULAR_SINGLE = 1e4  # the same for float32: results near it keep two or three digits
-LOST = 1e-5  # share of accelerations that is rounding
-LOST_SINGLE = 1e-2  # the same for float32
-IMPOSSIBLE = 1e-5  # share of the forces for accelerations that no actuator gives; single precision leaves less
+SUSPICIOUS_DOUBT = 1e3  # a doubt that is looked at closely: sums of reciprocals of pivots beside usual ones
+OPEN_LOOP = 1e-3  # share of the mechanism's size, or rad: gap of a loop that has no dynamics
+SINGULAR_CONDITION = 1e12  # condition number
+SINGULAR_CONDITION_SINGLE = 1e4  # the same for float32: results near it keep two or three digits
+MOST_LOST = 1e-5  # share of accelerations that is rounding
+MOST_LOST_SINGLE = 1e-2  # the same for float32
+IMPOSSIBLE_SHARE = 1e-5  # share of the forces for accelerations that no actuator gives; single precision leaves less
 MOST_IN_ONE = 40  # degrees of freedom whose derivatives might be one kernel
 
 
@@ -64,11 +64,11 @@ def loads(m: MechanismParameters, external_wrench: Scalars | None, base_motion: 
     return dynamics.loads(m, wrench, base)
 
 
-def doubtful(x: Scalars, found: Outcome) -> Doubtful:
+def doubtful(x: Scalars, found: ReducedSolution) -> Doubtful:
     values, complement, inertia, actuation = found
 
     def doubt() -> Scalar:
-        ends = nearness_of_ends(complement.m, complement.posed) * SUSPICIOUS
+        ends = nearness_of_ends(complement.m, complement.posed) * SUSPICIOUS_DOUBT
         return complement.doubt(x, inertia, actuation) + absolute(values[0]) * TINY + ends
 
     return Doubtful(values, doubt)
@@ -137,10 +137,10 @@ def joint_wrenches(
 
     def doubt() -> Scalar:
         total = drives.complement.doubt(x, actuation=drives.actuation)
-        total = total + nearness_of_ends(m, drives.complement.posed) * SUSPICIOUS
+        total = total + nearness_of_ends(m, drives.complement.posed) * SUSPICIOUS_DOUBT
         if len(m.working) >= len(m.independent):
             return total
-        return total + SUSPICIOUS / IMPOSSIBLE * dynamics.forces_left(m, x, qd, qdd, on)
+        return total + SUSPICIOUS_DOUBT / IMPOSSIBLE_SHARE * dynamics.forces_left(m, x, qd, qdd, on)
 
     return Doubtful(found, doubt)
 
@@ -173,7 +173,7 @@ def closing_steps(model: MechanismParameters, q: Scalars, near: Scalars) -> list
     """The position with the coordinates q, by three steps of Newton's method from `near`, and the largest gap of the
     loops that is left, m or rad. Where that is too large, call it again from the position it gave.
     """
-    x, gap = closing.closed(model, q, near, NEWTON_STEPS)
+    x, gap = closing.closed(model, q, near, STEPS_PER_CALL)
     return [x, gap]
 
 
@@ -259,10 +259,10 @@ def judged_motion(
     """Are the loops open, is it singular there, or are these accelerations none of the mechanism's?"""
     mechanism: Any = robot
     verdict: Verdict = judged(drives=True, inertia=False)(robot, arguments, results, options)
-    if mechanism._made.controlled:
+    if mechanism._analysis.controlled:
         return verdict
     (left,) = mechanism._evaluator("forces_left", {name: value.astype(float) for name, value in arguments.items()})
-    impossible = ~(left <= IMPOSSIBLE) & ~verdict.refused
+    impossible = ~(left <= IMPOSSIBLE_SHARE) & ~verdict.refused
     actuators = counted(len(mechanism.actuators), "actuator")
     why = f"it has {actuators} for {freedoms(mechanism.n)}, so its accelerations follow from the forces"
     refused = verdict.refused | impossible
@@ -274,10 +274,10 @@ def judged_motion(
     )
 
 
-MOVING = Guard(SUSPICIOUS, judged(drives=False, inertia=False))
-DRIVEN = Guard(SUSPICIOUS, judged(drives=True, inertia=False))
-FORCED = Guard(SUSPICIOUS, judged(drives=False, inertia=True))
-POSSIBLE = Guard(SUSPICIOUS, judged_motion)
+MOVING_GUARD = Guard(SUSPICIOUS_DOUBT, judged(drives=False, inertia=False))
+DRIVEN_GUARD = Guard(SUSPICIOUS_DOUBT, judged(drives=True, inertia=False))
+FORCED_GUARD = Guard(SUSPICIOUS_DOUBT, judged(drives=False, inertia=True))
+POSSIBLE_GUARD = Guard(SUSPICIOUS_DOUBT, judged_motion)
 
 
 def closed_changes(model: MechanismParameters, x: Scalars, dq: Scalars) -> list[Scalar]:
@@ -328,8 +328,8 @@ def table(size: int, f: int, actuators: int, bodies: int, joints: int, reduced: 
     wrench = Argument("external_wrench", (6,), "force and moment at the tool body's origin")
     on, square = (wrench, PAYLOAD, BASE_MOTION), (f, f)
     choice = {"reduced": tuple(range(reduced)) if reduced > 1 else 0}
-    inverse = Function(inverse_dynamics, motion, ((actuators,),), on, choice, DRIVEN, names=("tau",), large=True)
-    forward = Function(forward_dynamics, forced, ((f,),), on, choice, FORCED, names=("qdd",), large=True)
+    inverse = Function(inverse_dynamics, motion, ((actuators,),), on, choice, DRIVEN_GUARD, names=("tau",), large=True)
+    forward = Function(forward_dynamics, forced, ((f,),), on, choice, FORCED_GUARD, names=("qdd",), large=True)
     whole = f <= MOST_IN_ONE
     from_nearby = (*rates("q"), Argument("near", (size,), "a position to start from"))
 
@@ -349,13 +349,13 @@ def table(size: int, f: int, actuators: int, bodies: int, joints: int, reduced: 
             quick=False,
             public=False,
         ),
-        "generalised_forces": Function(generalised_forces, motion, ((f,),), on, choice, MOVING),
+        "generalised_forces": Function(generalised_forces, motion, ((f,),), on, choice, MOVING_GUARD),
         "inverse_dynamics_derivatives": Function(
             inverse_dynamics_derivatives,
             motion,
             ((actuators, f), (actuators, f), (actuators, f)),
             (PAYLOAD,),
-            guard=DRIVEN,
+            guard=DRIVEN_GUARD,
             in_parts=partial(by_closed_directions, "inverse_dynamics_slope", motion, f),
             names=("dtau_dq", "dtau_dqd", "dtau_dqdd"),
             whole=whole,
@@ -365,18 +365,18 @@ def table(size: int, f: int, actuators: int, bodies: int, joints: int, reduced: 
             forced,
             (square, square, (f, actuators)),
             (PAYLOAD,),
-            guard=FORCED,
+            guard=FORCED_GUARD,
             in_parts=partial(by_closed_directions, "forward_dynamics_slope", forced, f),
             names=("dqdd_dq", "dqdd_dqd", "dqdd_dtau"),
             whole=whole,
         ),
-        "mass_matrix": Function(mass_matrix, x, (square,), (PAYLOAD,), guard=MOVING),
-        "joint_wrenches": Function(joint_wrenches, motion, ((joints, 6),), on, {"axes": "world"}, guard=POSSIBLE),
+        "mass_matrix": Function(mass_matrix, x, (square,), (PAYLOAD,), guard=MOVING_GUARD),
+        "joint_wrenches": Function(joint_wrenches, motion, ((joints, 6),), on, {"axes": "world"}, guard=POSSIBLE_GUARD),
         "forces_left": Function(forces_left, motion, ((),), on, quick=False, public=False),
-        "energy": Function(energy, state, ((), ()), (PAYLOAD,), guard=MOVING, names=("kinetic", "potential")),
+        "energy": Function(energy, state, ((), ()), (PAYLOAD,), guard=MOVING_GUARD, names=("kinetic", "potential")),
         "loop_gap": Function(loop_gap, x, ((),)),
         "body_frames": Function(frames, x, ((bodies, 4, 4),)),
-        "body_jacobians": Function(jacobians, x, ((bodies, 6, f),), guard=MOVING),
+        "body_jacobians": Function(jacobians, x, ((bodies, 6, f),), guard=MOVING_GUARD),
         "coordinate_rates": Function(coordinate_rates, state, ((size,),), quick=False, names=("rates",)),
         "closing_steps": closing_function(closing_steps),
         **in_closed_form,

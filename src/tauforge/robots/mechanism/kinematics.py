@@ -40,7 +40,7 @@ class MechanismKinematics(MechanismDescription):
     @property
     def home(self) -> Array:
         """(N,) the position in which the mechanism was described."""
-        return self._made.assembly.home.copy()
+        return self._analysis.assembly.home.copy()
 
     @computed_once
     def coordinate_names(self) -> tuple[str, ...]:
@@ -51,8 +51,8 @@ class MechanismKinematics(MechanismDescription):
     @computed_once
     def independent_places(self) -> list[int]:
         """Places of the independent coordinates in x."""
-        made = self._made
-        return [made.assembly.reads[k] for k in made.parameters.independent]
+        analysis = self._analysis
+        return [analysis.assembly.reads[k] for k in analysis.parameters.independent]
 
     @computed_once
     def coordinates(self) -> tuple[Coordinate, ...]:
@@ -73,7 +73,7 @@ class MechanismKinematics(MechanismDescription):
 
     @computed_once
     def functions(self) -> FunctionTable:
-        p = self._made.parameters
+        p = self._analysis.parameters
         size = len(self.coordinate_names)
         own = own_functions.table(
             size,
@@ -94,7 +94,7 @@ class MechanismKinematics(MechanismDescription):
     def identity(self) -> str:
         """The description, and what was chosen from samples, where the rounding of a machine may decide."""
         given = self.bodies, self.joints, self.springs, self.gravity, self.independent, self.tool, self.cut
-        p = self._made.parameters
+        p = self._analysis.parameters
         ways = [(way.rates, way.axes, sorted(way.zeros), sorted(way.zeros_at_home)) for way in p.reductions]
         return repr((*given, self.coulomb_speed, p.independent, ways, p.legs))
 
@@ -117,7 +117,7 @@ class MechanismKinematics(MechanismDescription):
         return {field: np.array(own[field], float) for field in known_fields(self, fields)}
 
     def varied_model(self, values: Mapping[str, Scalars]) -> MechanismParameters:
-        return model_of(self, self._made.parameters, values)._replace(doubts=self._doubt_scales)
+        return model_of(self, self._analysis.parameters, values)._replace(doubts=self._doubt_scales)
 
     def _fields_carrying(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
         own = {**self.own_values(tuple(BODY_SHARES)), **{k: x for k, x in fields.items() if k in BODY_SHARES}}
@@ -127,7 +127,7 @@ class MechanismKinematics(MechanismDescription):
     def check_function(self, function: str) -> None:
         m, f = len(self.actuators), self.n
         needs_all = ("inverse_dynamics", "inverse_dynamics_slope", "inverse_dynamics_derivatives")
-        if function in needs_all and not self._made.controlled:
+        if function in needs_all and not self._analysis.controlled:
             raise UnsupportedFeatureError(
                 f"{self.name} has {freedoms(f)} and {counted(m, 'actuator')}, which cannot give every acceleration",
                 field=function,
@@ -155,7 +155,7 @@ class MechanismKinematics(MechanismDescription):
     @computed_once
     def loops(self) -> ClosedLoops | None:
         """Joints that only follow others by mimics have a position for all coordinates."""
-        return ClosedLoops(self) if self._made.parameters.cuts else None
+        return ClosedLoops(self) if self._analysis.parameters.cuts else None
 
     @by_table
     def loop_gap(self, x: ArrayLike) -> Array:

@@ -32,9 +32,9 @@ from tauforge.formulations.trees.frames import FREEDOMS
 
 Steps = tuple[LegStep | TiedStep, ...]
 FOUND_AGAIN = 1e-6  # rad, or share of the size: a root loses half of the digits near a position between two ways
-MOST = 0.75  # of the positions must be found again: the others may be such
-MEETING = 1e-9  # share of the size by which axes that meet may miss each other
-PARALLEL = 1e-6  # sine of the angle of axes that do not meet
+FOUND_SHARE = 0.75  # of the positions must be found again: the others may be such
+MEETING_AXES = 1e-9  # share of the size by which axes that meet may miss each other
+PARALLEL_AXES = 1e-6  # sine of the angle of axes that do not meet
 
 
 def legs(m: MechanismParameters, positions: Array) -> Steps:
@@ -109,7 +109,7 @@ def _meeting(m: MechanismParameters, u: int, v: int) -> tuple[float, float] | No
     axis = R @ E_Z
     across = cross(E_Z, axis)
     square = dot(across, across)
-    if square < PARALLEL**2 or abs(dot(across, t)) > MEETING * m.size * square**0.5:
+    if square < PARALLEL_AXES**2 or abs(dot(across, t)) > MEETING_AXES * m.size * square**0.5:
         return None
 
     def along(e: Vector) -> float:
@@ -132,4 +132,4 @@ def _gives_back(m: MechanismParameters, positions: Array) -> bool:
     rates = [m.frames[k].at for k in joints]
     wanted = positions[:, [m.reads[k] for k in rates]]
     error = np.abs(found - wanted) / np.array(m.scales)[rates]
-    return float((error.max(axis=-1) < FOUND_AGAIN).mean()) >= MOST
+    return float((error.max(axis=-1) < FOUND_AGAIN).mean()) >= FOUND_SHARE

@@ -179,7 +179,7 @@ class Mechanism(MechanismKinematics):
         names = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
         return {
             joint.name: tuple(names[k] for k in sorted(reaction.unknown))
-            for joint, reaction in zip(self.joints, self._made.parameters.joints, strict=True)
+            for joint, reaction in zip(self.joints, self._analysis.parameters.joints, strict=True)
             if reaction.unknown
         }
 
@@ -218,10 +218,10 @@ class Mechanism(MechanismKinematics):
         reads, is one word.
         """
         single = x.dtype == np.float32
-        limit = own_functions.SINGULAR_SINGLE if single else own_functions.SINGULAR
-        most = own_functions.LOST_SINGLE if single else own_functions.LOST
+        limit = own_functions.SINGULAR_CONDITION_SINGLE if single else own_functions.SINGULAR_CONDITION
+        most = own_functions.MOST_LOST_SINGLE if single else own_functions.MOST_LOST
         x = x.astype(float)
-        found = singular.conditions(self._made, x)
+        found = singular.conditions(self._analysis, x)
         if not drives:
             found = found._replace(actuation=np.ones(len(x)))
         grown = np.zeros(len(x)) if lost is None else lost / np.finfo(x.dtype).eps
@@ -275,7 +275,7 @@ class Mechanism(MechanismKinematics):
         """
 
         def found(rows: Array) -> Array:
-            worst = singular.judged(singular.conditions(self._made, rows), None).conditions
+            worst = singular.judged(singular.conditions(self._analysis, rows), None).conditions
             return np.where(np.isnan(worst), np.inf, worst)
 
         return self._at_finite(x, found)
@@ -301,7 +301,7 @@ class Mechanism(MechanismKinematics):
         given = as_argument("x", x, len(self.coordinate_names), "a position").astype(float)
         if given.ndim != 1:
             raise ShapeError("x", expected=f"({len(self.coordinate_names)},): one position", got=str(given.shape))
-        (kind,) = singular.judged(singular.conditions(self._made, given[None]), None).kinds
+        (kind,) = singular.judged(singular.conditions(self._analysis, given[None]), None).kinds
         if kind in ("open", "blocked"):
             raise singular.singular_position(self, given)
         return singular.singular_motion(self, given, kind)
@@ -313,7 +313,7 @@ class Mechanism(MechanismKinematics):
         return random_states.random_states(self, count, seed)
 
     def _random_argument(self, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
-        if (function, argument) == ("joint_wrenches", "qdd") and not self._made.controlled:
+        if (function, argument) == ("joint_wrenches", "qdd") and not self._analysis.controlled:
             return self.forward_dynamics(*states[:2], np.zeros((len(states[0]), len(self.actuators))))
         found = random_states.random_argument(self, argument, states)
         if found is not None or (argument == "tau" and len(self.actuators) < self.n):

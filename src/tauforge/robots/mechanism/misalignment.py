@@ -11,8 +11,8 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.robots.mechanism.parts import MechanismJoint, Slider
 
-NEARLY = 1e-3  # rad, or share of the mechanism's size: more is meant
-EXACTLY = 1e-11  # the same: less is rounding, and locks nothing
+MISALIGNED = 1e-3  # rad, or share of the mechanism's size: more is meant
+ALIGNED = 1e-11  # the same: less is rounding, and locks nothing
 
 
 class _Axis(NamedTuple):
@@ -45,11 +45,11 @@ def _pair(one: _Axis, other: _Axis, size: float) -> tuple[float, str] | None:
     across = np.cross(one.direction, other.direction)
     sine = float(np.linalg.norm(across))
     names = f"those of {one.joint} and {other.joint}"
-    if sine < NEARLY:
-        return (sine, f"{names} are parallel but for {sine:.2g} rad") if sine > EXACTLY else None
+    if sine < MISALIGNED:
+        return (sine, f"{names} are parallel but for {sine:.2g} rad") if sine > ALIGNED else None
     if one.point is None or other.point is None:
         return None
     distance = abs(float((other.point - one.point) @ across)) / sine
-    if not EXACTLY * size < distance < NEARLY * size:
+    if not ALIGNED * size < distance < MISALIGNED * size:
         return None
     return distance / size, f"{names} miss each other by {distance:.2g} m"

@@ -15,7 +15,7 @@ import numpy as np
 from tauforge.arrays import Array
 
 
-class Search(NamedTuple):
+class SampleSearch(NamedTuple):
     """How samples are found: random positions around home, closed by steps of Gauss and Newton.
 
     spread, longest: rad, or share of the mechanism's size: how far from home they start, and the longest step
@@ -30,18 +30,18 @@ class Search(NamedTuple):
     seed: int = 0
 
 
-NEARBY = Search(12, 0.15, 30, 0.3, 12)
-ELSEWHERE = Search(48, 3.0, 40, 1.0, 16)  # ends in other assemblies, too; few of a complicated mechanism close
-CONVERGED = 1e-9  # a step so short, with quadratic convergence, is the last
-DAMPED = 1e-14  # share of the squares of J's entries: steps along singular values below 1e-7 are left out
-CLOSED = 1e-11  # of the mechanism's size
-RANK = 1e-9  # smallest singular value of J, beside the largest, that counts
-NOTHING = 1e-11  # entries of J below that at all samples, beside the largest, are zero by structure
-GOOD = 1e-3  # smallest singular value of the rows of S at rates that are taken as independent
-BAD = 1e-6  # smallest singular value of those rows below which rates do not determine the others
-SHARE = 0.3  # of the best rate's size, from which a preferred one is taken instead
-NEARLY = 0.9  # of the best rate's size, from which the first one is taken
-FEWEST = 4  # samples that must close before entries are called zero
+NEARBY = SampleSearch(12, 0.15, 30, 0.3, 12)
+ELSEWHERE = SampleSearch(48, 3.0, 40, 1.0, 16)  # ends in other assemblies, too; few of a complicated mechanism close
+LAST_STEP = 1e-9  # a step so short, with quadratic convergence, is the last
+SAMPLE_DAMPING = 1e-14  # share of the squares of J's entries: steps along singular values below 1e-7 are left out
+SAMPLE_GAP = 1e-11  # of the mechanism's size
+RANK_TOLERANCE = 1e-9  # smallest singular value of J, beside the largest, that counts
+ZERO_ENTRY = 1e-11  # entries of J below that at all samples, beside the largest, are zero by structure
+GOOD_RATES = 1e-3  # smallest singular value of the rows of S at rates that are taken as independent
+BAD_RATES = 1e-6  # smallest singular value of those rows below which rates do not determine the others
+PREFERRED_SHARE = 0.3  # of the best rate's size, from which a preferred one is taken instead
+AS_GOOD = 0.9  # of the best rate's size, from which the first one is taken
+FEWEST_SAMPLES = 4  # samples that must close before entries are called zero
 
 
 class Mobility(NamedTuple):
@@ -71,7 +71,7 @@ def samples(
     advanced: Callable[[Array, Array], Array],
     home: Array,
     scale: Array,
-    search: Search,
+    search: SampleSearch,
 ) -> Array:
     """(k, N) positions whose loops are closed, from random ones around home.
 
@@ -90,12 +90,12 @@ def samples(
             break
         step = closing_step(J, left, scale, search.longest)
         x[moving] = advanced(x[moving], step)
-        moving = moving[np.abs(step / scale).max(axis=-1) >= CONVERGED]
+        moving = moving[np.abs(step / scale).max(axis=-1) >= LAST_STEP]
         if search.tried - len(moving) >= search.enough:
             break
     good = np.asarray(np.isfinite(x).all(axis=-1))
     gaps = np.where(good[:, None], matrix_and_gaps(x)[1], np.inf)
-    good &= np.abs(gaps).max(axis=-1, initial=0.0) <= CLOSED
+    good &= np.abs(gaps).max(axis=-1, initial=0.0) <= SAMPLE_GAP
     return np.asarray(x[good])
 
 
@@ -110,7 +110,7 @@ def closing_step(J: Array, gaps: Array, scale: Array, longest: float = NEARBY.lo
     At = np.swapaxes(A, 1, 2)
     wide = A.shape[1] < A.shape[2]
     square = A @ At if wide else At @ A
-    least = DAMPED * np.trace(square, axis1=1, axis2=2)[:, None, None] + 1e-300
+    least = SAMPLE_DAMPING * np.trace(square, axis1=1, axis2=2)[:, None, None] + 1e-300
     square = square + least * np.eye(square.shape[1])
     gaps = gaps[..., None]
     step = -(At @ np.linalg.solve(square, gaps) if wide else np.linalg.solve(square, At @ gaps))[..., 0] * scale
@@ -131,7 +131,7 @@ def mobility(matrices: Array, positions: Array, elsewhere: Array, scale: Array, 
             null.append(null[-1])
             continue
         _, s, V = np.linalg.svd(J[:, coupled])
-        rank = int((s > RANK * max(s.max(initial=0.0), 1e-300)).sum())
+        rank = int((s > RANK_TOLERANCE * max(s.max(initial=0.0), 1e-300)).sum())
         ranks.append(rank)
         S = np.zeros((n, n - rank))
         S[coupled, : len(coupled) - rank] = V[rank:].T
@@ -182,7 +182,7 @@ def _usual_share(found: Mobility, rates: Sequence[int]) -> float:
 
 def controls(found: Mobility, rates: Sequence[int]) -> bool:
     """Whether forces on these rates can give every acceleration, at most of the samples."""
-    return len(rates) >= found.freedom and _usual_share(found, rates) > BAD
+    return len(rates) >= found.freedom and _usual_share(found, rates) > BAD_RATES
 
 
 def independent_forces(found: Mobility, rates: Sequence[int]) -> tuple[int, ...]:
@@ -192,9 +192,9 @@ def independent_forces(found: Mobility, rates: Sequence[int]) -> tuple[int, ...]
     rest, picked = found.null[-1][list(rates)].copy(), list[int]()
     for _ in range(min(rest.shape)):
         sizes = np.linalg.norm(rest, axis=1)
-        if sizes.max(initial=0.0) < GOOD:
+        if sizes.max(initial=0.0) < GOOD_RATES:
             break
-        k = int(np.argmax(sizes >= NEARLY * sizes.max()))
+        k = int(np.argmax(sizes >= AS_GOOD * sizes.max()))
         e = rest[k] / sizes[k]
         rest = rest - np.outer(rest @ e, e)
         picked.append(k)
@@ -209,8 +209,8 @@ def preferred_rates(null: Array, preferred: Sequence[int]) -> tuple[int, ...]:
     rest, picked = null.copy(), list[int]()
     for _ in range(null.shape[1]):
         sizes = np.linalg.norm(rest, axis=1)
-        own = [k for k in preferred if sizes[k] >= SHARE * sizes.max() and k not in picked]
-        k = own[0] if own else int(np.argmax(sizes >= NEARLY * sizes.max()))  # rounding must not choose among equals
+        own = [k for k in preferred if sizes[k] >= PREFERRED_SHARE * sizes.max() and k not in picked]
+        k = own[0] if own else int(np.argmax(sizes >= AS_GOOD * sizes.max()))  # rounding must not choose among equals
         e = rest[k] / sizes[k]
         rest = rest - np.outer(rest @ e, e)
         picked.append(k)
@@ -226,9 +226,9 @@ def chosen(found: Mobility, preferred: Sequence[int], allowed: Sequence[int] | N
         while len(picked) < found.freedom:
             left = [k for k in group if k not in picked]
             sizes = np.linalg.norm(rest[left], axis=1)
-            if sizes.max(initial=0.0) < GOOD:
+            if sizes.max(initial=0.0) < GOOD_RATES:
                 break
-            k = left[int(np.argmax(sizes >= NEARLY * sizes.max()))]  # rounding must not choose among equals
+            k = left[int(np.argmax(sizes >= AS_GOOD * sizes.max()))]  # rounding must not choose among equals
             e = rest[k] / np.linalg.norm(rest[k])
             rest = rest - np.outer(rest @ e, e)
             picked.append(k)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Scalars = Sequence[Scalar]
 NO_INERTIA = Matrix.diagonal(0.0, 0.0, 0.0)
 NO_DRIVE = DriveParameters(0.0, 0.0, 0.0, 0.0, 1.0)
-NO_BODY = BodyParameters(0.0, ZERO, NO_INERTIA)
+MASSLESS_BODY = BodyParameters(0.0, ZERO, NO_INERTIA)
 
 
 def varying_fields(m: MechanismDescription) -> Mapping[str, Shape]:

@@ -21,13 +21,13 @@ from tauforge.robots.positions import MovedBody
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
 
-STEPS = 40
-LEVER = 0.01  # of the mechanism's size: a radian counts as an error of place so large
-LONGEST = 0.3  # rad, or share of the size: of one step
-LEAST, MOST = 1e-9, 1e9  # damping, as a share of the largest diagonal term
-ARRIVED = 1e-11  # of the size
-STILL = 1e-12  # rad or share of the size: a step that no longer counts
-OVER = 1e-12  # of a limit: rounding
+POSE_STEPS = 40
+ANGLE_WEIGHT = 0.01  # of the mechanism's size: a radian counts as an error of place so large
+LONGEST_POSE_STEP = 0.3  # rad, or share of the size: of one step
+LEAST_DAMPING, MOST_DAMPING = 1e-9, 1e9  # damping, as a share of the largest diagonal term
+POSE_TOLERANCE = 1e-11  # of the size
+SHORTEST_POSE_STEP = 1e-12  # rad or share of the size: a step that no longer counts
+LIMIT_ROUNDING = 1e-12  # of a limit: rounding
 
 
 @ours
@@ -60,23 +60,23 @@ def _towards(m: Mechanism, pose: Array, near: Array) -> Array:
     """(N,) loops closed, within the limits that hold at `near`."""
     if not np.isfinite(pose).all():
         return near
-    size, x = m._made.size, m.positions.at(near)
+    size, x = m._analysis.size, m.positions.at(near)
     scale = np.array([1.0 if c.turns else size for c in m.coordinates])
-    weights = np.array([1.0 / size] * 3 + [LEVER] * 3)
-    room = np.minimum(m.bounds.margins(x), 0.0) - OVER
+    weights = np.array([1.0 / size] * 3 + [ANGLE_WEIGHT] * 3)
+    room = np.minimum(m.bounds.margins(x), 0.0) - LIMIT_ROUNDING
     error, damping = weights * pose_error(pose, m.forward_kinematics(x)), 1e-3
-    for _ in range(STEPS):
+    for _ in range(POSE_STEPS):
         J = weights[:, None] * m.jacobian(x, on_singular="nan") * scale
-        if not np.isfinite(J).all() or np.abs(error).max() <= ARRIVED:
+        if not np.isfinite(J).all() or np.abs(error).max() <= POSE_TOLERANCE:
             break
-        while damping < MOST:
+        while damping < MOST_DAMPING:
             moved = _stepped(m, x, J, error, damping, scale)
             if moved is None:
                 return x
             if np.isfinite(moved).all() and (m.bounds.margins(moved) >= room).all():
                 now = weights * pose_error(pose, m.forward_kinematics(moved))
                 if now @ now < error @ error:
-                    x, error, damping = moved, now, max(0.1 * damping, LEAST)
+                    x, error, damping = moved, now, max(0.1 * damping, LEAST_DAMPING)
                     break
             damping *= 10.0
         else:
@@ -104,9 +104,9 @@ def _stepped(m: Mechanism, x: Array, J: Array, error: Array, damping: float, sca
             break
         free &= ~blocked
     longest = np.abs(step).max(initial=0.0)
-    if longest <= STILL:
+    if longest <= SHORTEST_POSE_STEP:
         return None
-    step *= scale * min(1.0, LONGEST / longest)
+    step *= scale * min(1.0, LONGEST_POSE_STEP / longest)
     to = q + m.positions.rates(x, step)[0]
     inside = np.where((q >= low) & (q <= high), np.clip(to, low, high), to)
     return m.configuration(inside, x, on_failure="nan")

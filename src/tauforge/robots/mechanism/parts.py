@@ -15,7 +15,7 @@ from tauforge.formulations.drives import DriveParameters
 from tauforge.validation import Floats, Rows
 
 GROUND_NAME = "ground"
-NO_INERTIA: Rows = ((0.0, 0.0, 0.0),) * 3
+ZERO_INERTIA: Rows = ((0.0, 0.0, 0.0),) * 3
 SHORTEST_AXIS = 1e-12
 
 
@@ -52,7 +52,7 @@ class Body(_Part):
     name: str
     mass: float = 0.0
     com: Floats = (0.0, 0.0, 0.0)
-    inertia: Rows = NO_INERTIA
+    inertia: Rows = ZERO_INERTIA
     origin: Floats | None = None
     frame: Rows | None = None
 

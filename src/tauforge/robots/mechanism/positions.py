@@ -11,20 +11,20 @@ from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError
 from tauforge.evaluation.arguments import as_argument
 from tauforge.formulations.mechanism.parameters import LegStep
-from tauforge.robots.mechanism.loop_numbers import gaps_at, natural_scales
+from tauforge.robots.mechanism.loop_matrices import gaps_at, natural_scales
 from tauforge.validation import broadcast_shape, counted
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.kinematics import MechanismKinematics
 
-CLOSED = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
-FAR_AWAY = 1e-15  # of the largest coordinate: gaps that are its rounding
-ROUNDS = 8  # calls of the kernel, each of a few steps of Newton's method
+CLOSED_GAP = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
+COORDINATE_ROUNDING = 1e-15  # of the largest coordinate: gaps that are its rounding
+KERNEL_CALLS = 8  # calls of the kernel, each of a few steps of Newton's method
 STRIDE = 0.25  # rad or share of the mechanism's size: longest way between two points at which loops are closed
 LEG_STRIDE = 1.0  # the same in closed form, where only full turns must not be missed
-ASTRAY = 1e-3  # of the mechanism's size: gap of a point on the way from which no search comes back
-FINER = (1, 8, 64)  # times as many points, tried one after another
-MOST_POINTS = 2**14  # on one way: longer ones take minutes
+HOPELESS_GAP = 1e-3  # of the mechanism's size: gap of a point on the way from which no search comes back
+REFINEMENTS = (1, 8, 64)  # times as many points, tried one after another
+MOST_WAYPOINTS = 2**14  # on one way: longer ones take minutes
 
 
 def configuration(m: MechanismKinematics, q: ArrayLike, near: ArrayLike | None, on_failure: str) -> Array:
@@ -40,13 +40,13 @@ def configuration(m: MechanismKinematics, q: ArrayLike, near: ArrayLike | None, 
     found = np.full(flat_x.shape, np.nan)
     left = np.isfinite(flat_q).all(axis=-1) & np.isfinite(flat_x).all(axis=-1)
     gaps = np.full(len(flat_q), np.nan)
-    ways = [("closing_steps", finer / STRIDE) for finer in FINER]
+    ways = [("closing_steps", finer / STRIDE) for finer in REFINEMENTS]
     if m.structure.in_closed_form:
         ways.insert(0, ("closing_legs", 1.0 / LEG_STRIDE))
     short = np.full(len(flat_q), -1)  # the place of a joint whose leg does not reach, which no search can mend
     for number, (function, points_per_unit) in enumerate(ways):
         points = _points(m, flat_q, flat_x, points_per_unit)
-        for count in np.unique(points[left & (points <= MOST_POINTS)]).tolist():
+        for count in np.unique(points[left & (points <= MOST_WAYPOINTS)]).tolist():
             rows = np.flatnonzero(left & (points == count))
             x, gap = followed(m, function, flat_q[rows], flat_x[rows], count, to_the_end=number == 0)
             done = is_closed(m, x, gap)
@@ -67,7 +67,7 @@ def configuration(m: MechanismKinematics, q: ArrayLike, near: ArrayLike | None, 
                 remedy="If the machine can be assembled in another way, pass a position of that assembly as near=",
             )
         first_points = int(_points(m, flat_q[row : row + 1], flat_x[row : row + 1], 1.0 / STRIDE)[0])
-        if first_points > MOST_POINTS:
+        if first_points > MOST_WAYPOINTS:
             raise ConvergenceError(
                 f"{where}: the way there from near is too long to be followed",
                 residual=np.nan,
@@ -77,7 +77,7 @@ def configuration(m: MechanismKinematics, q: ArrayLike, near: ArrayLike | None, 
         raise ConvergenceError(
             where,
             residual=float(gaps[row]),
-            iterations=ROUNDS * first_points,
+            iterations=KERNEL_CALLS * first_points,
             remedy="The position may be out of reach; give a nearer start by near=",
         )
     return found.reshape(*batch, size)
@@ -94,33 +94,35 @@ def _short_legs(m: MechanismKinematics, x: Array) -> Array:
 
 def _ends_of_leg(m: MechanismKinematics, place: int) -> str:
     """The joint at this place among those in closed form, and the joint at which its loop is cut."""
-    step = m._made.parameters.legs[place]
+    step = m._analysis.parameters.legs[place]
     assert isinstance(step, LegStep)  # a joint that follows another is found where that is
-    return f"{m.structure.in_closed_form[place]} and {m._made.cut_names[step.cut]}"
+    return f"{m.structure.in_closed_form[place]} and {m._analysis.cut_names[step.cut]}"
 
 
 def _points(m: MechanismKinematics, q: Array, near: Array, points_per_unit: float) -> Array:
     """(k,) at how many points loops are closed on the way from positions (k, N) to coordinates (k, f): powers of two,
     so that there are few groups.
     """
-    p = m._made.parameters
+    p = m._analysis.parameters
     if not p.cuts:  # nothing to lose on the way
         return np.ones(len(q), int)
     scale = np.array(p.scales)[list(p.independent)]
     ways = np.abs((q - m.positions.coordinates(near)) / scale).max(axis=-1, initial=0.0)
     wanted = np.where(np.isfinite(ways), ways, 0.0) * points_per_unit
-    return (2 ** np.ceil(np.log2(np.clip(wanted, 1.0, 2 * MOST_POINTS)))).astype(int)
+    return (2 ** np.ceil(np.log2(np.clip(wanted, 1.0, 2 * MOST_WAYPOINTS)))).astype(int)
 
 
 def is_closed(m: MechanismKinematics, x: Array, gap: Array) -> Array:
     """(k,) gap: the largest of each row of x (k, N), m or rad."""
-    made = m._made
-    rounding = FAR_AWAY * made.assembly.size  # of coordinates, which may be large beside the mechanism itself
-    done = gap <= max(CLOSED * min(1.0, made.size), rounding)
-    unsure = ~done & (gap <= CLOSED * max(1.0, made.size))
+    analysis = m._analysis
+    rounding = (
+        COORDINATE_ROUNDING * analysis.assembly.size
+    )  # of coordinates, which may be large beside the mechanism itself
+    done = gap <= max(CLOSED_GAP * min(1.0, analysis.size), rounding)
+    unsure = ~done & (gap <= CLOSED_GAP * max(1.0, analysis.size))
     if unsure.any():  # lengths count beside the mechanism's size
-        scaled = gaps_at(made.parameters, x[unsure]) / natural_scales(made.parameters, made.size)[1]
-        done[unsure] = np.abs(scaled).max(axis=-1) <= CLOSED
+        scaled = gaps_at(analysis.parameters, x[unsure]) / natural_scales(analysis.parameters, analysis.size)[1]
+        done[unsure] = np.abs(scaled).max(axis=-1) <= CLOSED_GAP
     return np.asarray(done)
 
 
@@ -134,14 +136,14 @@ def followed(
     if function == "closing_legs":
         return _followed_by_legs(m, q, near, points)
     start, x, gap = m.positions.coordinates(near), near, np.full(len(q), np.inf)
-    hopeless = ASTRAY * m._made.size
+    hopeless = HOPELESS_GAP * m._analysis.size
     with np.errstate(all="ignore"):
         for share in np.linspace(0.0, 1.0, points + 1)[1:]:
             between = q if share == 1.0 else start + share * (q - start)
             last = np.full(len(q), np.inf)
-            for _ in range(ROUNDS):
+            for _ in range(KERNEL_CALLS):
                 x, gap = m._evaluator(function, {"q": between, "near": x})
-                if not (gap < 0.5 * last).any() or (gap <= 1e-3 * CLOSED).all():
+                if not (gap < 0.5 * last).any() or (gap <= 1e-3 * CLOSED_GAP).all():
                     break
                 last = gap
             if not to_the_end and not (gap <= hopeless).any():

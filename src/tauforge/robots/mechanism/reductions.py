@@ -15,22 +15,30 @@ from tauforge.arrays import Array
 from tauforge.formulations.mechanism.cuts import axes_to_choose
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters, Reduction
 from tauforge.formulations.trees.frames import FREEDOMS, GROUND, ancestors
-from tauforge.robots.mechanism.loop_numbers import Tree, loop_matrix, natural_scales
-from tauforge.robots.mechanism.mobility import BAD, FEWEST, NOTHING, Mobility, chosen, goodness, places_of
+from tauforge.robots.mechanism.loop_matrices import JointFrames, loop_matrix, natural_scales
+from tauforge.robots.mechanism.mobility import (
+    BAD_RATES,
+    FEWEST_SAMPLES,
+    ZERO_ENTRY,
+    Mobility,
+    chosen,
+    goodness,
+    places_of,
+)
 
-KEPT = 2  # axes for each set of rates
-SHARED = 2  # loops that are closed at a body whose rates may take the place of the independent ones
+AXES_PER_SET = 2  # axes for each set of rates
+SHARED_LOOPS = 2  # loops that are closed at a body whose rates may take the place of the independent ones
 
 
 def reduced_sets(m: MechanismParameters, found: Mobility, independent: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Sets of rates: the independent ones, and those on the way to a body at which several loops are closed."""
     sets = [independent]
     closed = [cut.a.joint_frame for cut in m.cuts] + [cut.b.joint_frame for cut in m.cuts]
-    for k in sorted({k for k in closed if k != GROUND and closed.count(k) >= SHARED}):
+    for k in sorted({k for k in closed if k != GROUND and closed.count(k) >= SHARED_LOOPS}):
         frames = [m.frames[j] for j in ancestors(m.frames, k)]
         own = [frame.at + i for frame in frames for i in range(FREEDOMS[frame.kind])]
         picked = chosen(found, (), sorted(own))
-        if goodness(found, picked) > BAD and picked not in sets:
+        if goodness(found, picked) > BAD_RATES and picked not in sets:
             sets.append(picked)
     return tuple(sets)
 
@@ -43,8 +51,8 @@ def reductions(m: MechanismParameters, found: Mobility, sets: Sequence[tuple[int
     positions = np.concatenate([found.positions, found.elsewhere])
     elsewhere = loop_matrix(m, found.elsewhere) * scales[0] / scales[1][:, None]
     matrices = np.concatenate([found.matrices, elsewhere])
-    rotations = Tree(m).worlds(positions)[..., :3, :3].swapaxes(0, 1) if m.cuts else np.zeros(0)
-    enough, near = len(found.matrices) > FEWEST, len(found.matrices)
+    rotations = JointFrames(m).worlds(positions)[..., :3, :3].swapaxes(0, 1) if m.cuts else np.zeros(0)
+    enough, near = len(found.matrices) > FEWEST_SAMPLES, len(found.matrices)
     tried = {axes: _present(m, matrices, rotations, axes, enough) for axes in dict.fromkeys(wanted)}
     at_home = {axes: _present(m, matrices[:near], rotations[:near], axes, enough) for axes in tried}
     kept = []
@@ -54,7 +62,7 @@ def reductions(m: MechanismParameters, found: Mobility, sets: Sequence[tuple[int
         def work(present: Array, z: Sequence[int] = z, others: Sequence[int] = others) -> int:
             return elimination_work(present[:, others].tolist(), len(others)) + int(present[:, list(z)].sum())
 
-        best = sorted(tried, key=lambda axes: work(tried[axes]))[:KEPT]
+        best = sorted(tried, key=lambda axes: work(tried[axes]))[:AXES_PER_SET]
         best_at_home = sorted(tried, key=lambda axes: work(at_home[axes]))[:1]  # for states, see `by_rates`
         for axes in dict.fromkeys(best + best_at_home):
             present = tried[axes]
@@ -76,4 +84,4 @@ def _present(m: MechanismParameters, matrices: Array, rotations: Array, axes: Se
             J[:, row : row + 3] = np.swapaxes(rotations[:, own], 1, 2) @ J[:, row : row + 3]
         row += CUT_ROWS[cut.kind]
     largest: Array = np.abs(J).max(axis=0, initial=0.0)
-    return np.asarray(largest > NOTHING * max(largest.max(initial=0.0), 1e-300))
+    return np.asarray(largest > ZERO_ENTRY * max(largest.max(initial=0.0), 1e-300))

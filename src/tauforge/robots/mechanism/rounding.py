@@ -19,7 +19,7 @@ from tauforge.evaluation.reference import reference
 from tauforge.evaluation.shaken import RUNS, Errors, errors, runs, shaken
 from tauforge.formulations.mechanism import dynamics
 from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
-from tauforge.robots.mechanism.functions import LOST, OPEN, SUSPICIOUS, held, loads
+from tauforge.robots.mechanism.functions import MOST_LOST, OPEN_LOOP, SUSPICIOUS_DOUBT, held, loads
 from tauforge.robots.mechanism.model import model_of
 from tauforge.robots.mechanism.state_functions import by_rates
 
@@ -28,13 +28,19 @@ if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
 
 Scalars = Sequence[Scalar]
-BODIES = ("mass", "com", "inertia")
-BLOCK = 256  # states that are run at once
-KNOWN = 1e-3  # a pivot of the mass matrix that is off by a hundredth weighs as accelerations that are off by 1e-5
-ENOUGH = 0.1  # of what accelerations may lose: from there they are looked at
-LIGHT = 1e4  # reciprocals of pivots by the mechanism's own inertia: below nothing is lost at the samples
-INERTIA = DoubtScales._fields.index("inertia")
-LOADS = ((1.0, 1.0), (1.0, 0.0), (0.0, 0.0))  # shares of rates and actuator forces: all, without actuators, at rest
+BODY_FIELDS = ("mass", "com", "inertia")
+STATES_AT_ONCE = 256  # states that are run at once
+PIVOT_WEIGHT = (
+    1e-3  # a pivot of the mass matrix that is off by a hundredth weighs as accelerations that are off by 1e-5
+)
+SUSPICIOUS_LOSS = 0.1  # of what accelerations may lose: from there they are looked at
+LIGHT_PIVOT = 1e4  # reciprocals of pivots by the mechanism's own inertia: below nothing is lost at the samples
+INERTIA_SUM = DoubtScales._fields.index("inertia")
+LOAD_SHARES = (
+    (1.0, 1.0),
+    (1.0, 0.0),
+    (0.0, 0.0),
+)  # shares of rates and actuator forces: all, without actuators, at rest
 
 
 class Runs(NamedTuple):
@@ -57,17 +63,17 @@ def lost_in_accelerations(m: Mechanism, arguments: Mapping[str, Array], results:
     """
     count = len(arguments["x"])
     found = np.empty(count)
-    for start in range(0, count, BLOCK):
-        block = slice(start, start + BLOCK)
+    for start in range(0, count, STATES_AT_ONCE):
+        block = slice(start, start + STATES_AT_ONCE)
         own = {name: value[block].astype(float) for name, value in arguments.items()}
         found[block] = _lost(m, own, None if results is None else results[block])
     return np.where(np.isnan(found), np.inf, found)
 
 
 def _lost(m: Mechanism, arguments: Mapping[str, Array], results: Array | None) -> Array:
-    rates = [reduction.rates for reduction in m._made.parameters.reductions]
+    rates = [reduction.rates for reduction in m._analysis.parameters.reductions]
     found = np.full(len(arguments["x"]), np.inf)
-    scales = np.array(m._made.parameters.scales)[list(m._made.parameters.independent)]
+    scales = np.array(m._analysis.parameters.scales)[list(m._analysis.parameters.independent)]
     with np.errstate(all="ignore"):
         for number in sorted({rates.index(own) for own in (rates if results is not None else rates[:1])}):
             values, sizes, lost = _runs(m, arguments, number, scales, {})
@@ -86,21 +92,21 @@ def _runs(
     by: str | None = None,
 ) -> Runs:
     own, count = errors(), len(arguments["x"])
-    whole = {name: np.concatenate([value] * len(LOADS)) for name, value in arguments.items()}
-    for name, shares in zip(("qd", "tau"), zip(*LOADS, strict=True), strict=True):
+    whole = {name: np.concatenate([value] * len(LOAD_SHARES)) for name, value in arguments.items()}
+    for name, shares in zip(("qd", "tau"), zip(*LOAD_SHARES, strict=True), strict=True):
         whole[name] = whole[name] * np.repeat(shares, count)[:, None]
     given = {name: shaken(value, own) for name, value in whole.items()}
-    model = shaken_model(m, own, {name: np.concatenate([value] * len(LOADS)) for name, value in fields.items()})
+    model = shaken_model(m, own, {name: np.concatenate([value] * len(LOAD_SHARES)) for name, value in fields.items()})
     loaded = held(model if by is None else by_rates(model, by), given.get("payload"))
     on = loads(loaded, given.get("external_wrench"), given.get("base_motion"))
     found = dynamics.forward_dynamics(loaded, given["x"], given["qd"], given["tau"], on, reduced)
-    values = (runs(found.values, len(LOADS) * count) / scales).reshape(RUNS, len(LOADS), count, -1)
-    pivots = runs(found.inertia, len(LOADS) * count)[:, :count]
+    values = (runs(found.values, len(LOAD_SHARES) * count) / scales).reshape(RUNS, len(LOAD_SHARES), count, -1)
+    pivots = runs(found.inertia, len(LOAD_SHARES) * count)[:, :count]
     driven, moving, still = values[0]
     sizes = (np.abs(driven - moving) + np.abs(moving - still) + np.abs(still)).max(axis=-1)
     off = _share(np.abs(values[:, 0] - driven).max(axis=(0, -1)), sizes)
     unknown = np.abs(pivots / pivots[0] - 1.0).max(axis=(0, -1))
-    return Runs(driven, sizes, np.maximum(off, KNOWN * unknown))
+    return Runs(driven, sizes, np.maximum(off, PIVOT_WEIGHT * unknown))
 
 
 def _share(part: Array, whole: Array) -> Array:
@@ -113,34 +119,36 @@ def shaken_model(m: MechanismKinematics, own: Errors, fields: Mapping[str, Array
 
     fields: (k, ...) each, instead of the mechanism's own
     """
-    values = {field: value[None] for field, value in m.own_values(BODIES).items()} | dict(fields)
+    values = {field: value[None] for field, value in m.own_values(BODY_FIELDS).items()} | dict(fields)
     columns = {field: shaken(value.reshape(len(value), -1), own) for field, value in values.items()}
-    return model_of(m, m._made.parameters, columns)
+    return model_of(m, m._analysis.parameters, columns)
 
 
 def doubt_scales(m: MechanismKinematics) -> tuple[DoubtScales, ...]:
-    """So that doubts are about 1 at the best of the samples, and SUSPICIOUS where a loop is open.
+    """So that doubts are about 1 at the best of the samples, and SUSPICIOUS_DOUBT where a loop is open.
 
-    Where even there a pivot of the mass matrix may be rounding, doubts are larger: SUSPICIOUS before all is lost.
+    Where even there a pivot of the mass matrix may be rounding, doubts are larger: SUSPICIOUS_DOUBT before all is lost.
     """
-    made, found, larger = m._made, list[DoubtScales](), 1.0
-    positions, model = made.mobility.positions, model_of(m, made.parameters)
-    heavy = sum(body.mass for body in m.bodies) * max(1.0, made.size) ** 2
-    for number in range(len(made.parameters.reductions)):
+    analysis, found, larger = m._analysis, list[DoubtScales](), 1.0
+    positions, model = analysis.mobility.positions, model_of(m, analysis.parameters)
+    heavy = sum(body.mass for body in m.bodies) * max(1.0, analysis.size) ** 2
+    for number in range(len(analysis.parameters.reductions)):
 
         def formula(x: Scalars, number: int = number) -> list[Scalar]:
-            return dynamics.usual_sums(model, x, made.controlled, number)
+            return dynamics.usual_sums(model, x, analysis.controlled, number)
 
         (sums,) = reference(formula, {"x": positions}, ((len(DoubtScales._fields) - 1,),))
         sums = np.where(np.isfinite(sums) & (sums > 0), sums, np.inf)
         usual = sums.min(axis=0)
-        if number == 0 and usual[INERTIA] * heavy > LIGHT:
-            (unknown,) = _unknown_pivots(m, positions[[sums[:, INERTIA].argmin()]], {})
-            larger = max(1.0, min(unknown, 1.0) * SUSPICIOUS / (ENOUGH * LOST))
+        if number == 0 and usual[INERTIA_SUM] * heavy > LIGHT_PIVOT:
+            (unknown,) = _unknown_pivots(m, positions[[sums[:, INERTIA_SUM].argmin()]], {})
+            larger = max(1.0, min(unknown, 1.0) * SUSPICIOUS_DOUBT / (SUSPICIOUS_LOSS * MOST_LOST))
         weights = np.where(np.isfinite(usual), 1.0 / usual, 1.0)
-        weights[INERTIA] *= larger
+        weights[INERTIA_SUM] *= larger
         loops, rates, inertia, actuation = weights.tolist()
-        found.append(DoubtScales(loops, rates, inertia, actuation, SUSPICIOUS / (OPEN * min(made.size, 1.0)) ** 2))
+        found.append(
+            DoubtScales(loops, rates, inertia, actuation, SUSPICIOUS_DOUBT / (OPEN_LOOP * min(analysis.size, 1.0)) ** 2)
+        )
     return tuple(found)
 
 
@@ -155,16 +163,16 @@ def lost_at_start(m: MechanismKinematics, x: Array, v: Array, by: str, fields: M
     model = by_rates(m.varied_model(columns) if fields else m.model, by)
     with np.errstate(all="ignore"):  # plain numbers are quicker for one state
         sums = dynamics.usual_sums(model, x[0].tolist() if len(x) == 1 else list(x.T), False)
-        doubts = np.broadcast_to(model.doubts[0].inertia * sums[INERTIA], len(x))
+        doubts = np.broadcast_to(model.doubts[0].inertia * sums[INERTIA_SUM], len(x))
     found, rates = np.zeros(len(x)), list(model.independent)
-    doubtful = np.flatnonzero(~(doubts < SUSPICIOUS))
-    for start in range(0, len(doubtful), BLOCK):
-        rows = doubtful[start : start + BLOCK]
+    doubtful = np.flatnonzero(~(doubts < SUSPICIOUS_DOUBT))
+    for start in range(0, len(doubtful), STATES_AT_ONCE):
+        rows = doubtful[start : start + STATES_AT_ONCE]
         varied = {name: value[rows] for name, value in fields.items()}
         arguments = {"x": x[rows], "qd": v[rows][:, rates], "tau": np.zeros((len(rows), len(model.actuated)))}
         with np.errstate(all="ignore"):
             lost = _runs(m, arguments, 0, np.array(model.scales)[rates], varied, by).lost
-        found[rows] = np.maximum(lost, KNOWN * _unknown_pivots(m, x[rows], varied, by))
+        found[rows] = np.maximum(lost, PIVOT_WEIGHT * _unknown_pivots(m, x[rows], varied, by))
     return np.where(np.isnan(found), np.inf, found)
 
 
@@ -175,6 +183,6 @@ def _unknown_pivots(m: MechanismKinematics, x: Array, fields: Mapping[str, Array
     columns = [one - 1.0 for one in shaken(x + 1.0, own)]  # beside 1: axes in line at 0 are so but for rounding
     with np.errstate(all="ignore"):
         sums = dynamics.usual_sums(model if by is None else by_rates(model, by), columns, False)
-        tried = runs(sums[INERTIA : INERTIA + 1], len(x))[..., 0]
+        tried = runs(sums[INERTIA_SUM : INERTIA_SUM + 1], len(x))[..., 0]
         unknown = np.abs(tried / tried[0] - 1.0).max(axis=0)
     return np.where(np.isfinite(unknown), unknown, np.inf)

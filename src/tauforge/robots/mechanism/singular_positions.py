@@ -17,10 +17,10 @@ from tauforge.evaluation.reference import reference
 from tauforge.formulations.mechanism.configuration import rates_in_x
 from tauforge.formulations.mechanism.dynamics import posed_at
 from tauforge.formulations.mechanism.springs import nearness_of_ends
-from tauforge.robots.mechanism.functions import OPEN
-from tauforge.robots.mechanism.loop_numbers import loop_matrix, matrix_and_gaps, natural_scales
-from tauforge.robots.mechanism.mobility import RANK
-from tauforge.robots.mechanism.structure import POSE_LABELS, Made
+from tauforge.robots.mechanism.functions import OPEN_LOOP
+from tauforge.robots.mechanism.loop_matrices import loop_matrix, matrix_and_gaps, natural_scales
+from tauforge.robots.mechanism.mobility import RANK_TOLERANCE
+from tauforge.robots.mechanism.structure import POSE_LABELS, Analysis
 from tauforge.validation import listed
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ NEARLY_WORST = 0.01  # share of the largest condition number from which a deeper
 BEYOND_ROUNDING = 1 / np.finfo(float).eps  # condition numbers above are as good as infinite
 MOVES_MOST = 0.5 - 1e-6  # of the largest rate: joints that messages name; rounding must not choose among equals
 MOST_NAMED = 3  # of them
-STILL = 1e-6  # of the largest rate
+LEAST_MOTION = 1e-6  # of the largest rate
 
 
 class Conditions(NamedTuple):
@@ -61,28 +61,28 @@ def ratio(values: Array) -> Array:
     return np.where(np.isnan(found), np.inf, found)
 
 
-def conditions(made: Made, x: Array) -> Conditions:
+def conditions(analysis: Analysis, x: Array) -> Conditions:
     """Those of positions (k, N)."""
-    p = made.parameters
-    columns, rows = natural_scales(p, made.size)
+    p = analysis.parameters
+    columns, rows = natural_scales(p, analysis.size)
     J, gaps = matrix_and_gaps(p, x)
     J, gaps = J * columns / rows[:, None], np.abs(gaps / rows).max(axis=-1, initial=0.0)
     ones = np.ones(len(x))
     if not J.shape[1]:
         everything = np.broadcast_to(np.eye(p.n), (len(x), p.n, p.n))
-        return Conditions(ones, ones, _of_actuation(made, everything), gaps, np.zeros(len(x)), everything)
+        return Conditions(ones, ones, _of_actuation(analysis, everything), gaps, np.zeros(len(x)), everything)
     rank = p.n - len(p.independent)
     others = [k for k in range(p.n) if k not in p.independent]
     _, values, V = np.linalg.svd(J)
     own = np.linalg.svd(J[:, :, others], compute_uv=False)[:, :rank]
     null = np.swapaxes(V[:, rank:], 1, 2)
     blocked = values[:, rank:].max(axis=-1, initial=0.0)
-    return Conditions(ratio(values[:, :rank]), ratio(own), _of_actuation(made, null), gaps, blocked, null)
+    return Conditions(ratio(values[:, :rank]), ratio(own), _of_actuation(analysis, null), gaps, blocked, null)
 
 
-def _of_actuation(made: Made, null: Array) -> Array:
+def _of_actuation(analysis: Analysis, null: Array) -> Array:
     """null: (k, n, f) orthonormal bases of the motions."""
-    p = made.parameters
+    p = analysis.parameters
     if p.actuated == p.independent or not p.working:
         return np.ones(len(null))
     with np.errstate(divide="ignore"):  # of 1 at the most: 1 where the actuated rates are all rates
@@ -116,10 +116,10 @@ def judged(found: Conditions, inertia: Array | None, met: Array | None = None) -
         table = {key: values * values for key, values in table.items()} | {"inertia": inertia}
     kinds = []
     for i, gap in enumerate(found.gaps):
-        if gap > OPEN:
+        if gap > OPEN_LOOP:
             kinds.append("open")
             worst[i] = np.nan
-        elif found.blocked[i] > OPEN:
+        elif found.blocked[i] > OPEN_LOOP:
             kinds.append("blocked")
             worst[i] = np.inf
         elif met is not None and met[i]:
@@ -145,7 +145,7 @@ class Told(NamedTuple):
 
 def singular_position(m: Mechanism, x: Array) -> SingularityError:
     """Why there is no answer at a position (N,)."""
-    found = conditions(m._made, x[None])
+    found = conditions(m._analysis, x[None])
     (kind,), (condition,) = judged(found, None)
     told = words(m, x, kind, float(found.gaps[0]))
     return told.error(m, x, float(condition))
@@ -157,7 +157,7 @@ def words(m: Mechanism, x: Array, kind: str, gap: float = 0.0, M: Array | None =
     gap: by which loops are open, rad or a share of the mechanism's size
     M:   (f, f) the mass matrix, where that is singular
     """
-    p, s = m._made.parameters, m.structure
+    p, s = m._analysis.parameters, m.structure
     match kind:
         case "open":
             by = f"open by {gap:.2g} of the mechanism's size, or rad"
@@ -188,7 +188,7 @@ def words(m: Mechanism, x: Array, kind: str, gap: float = 0.0, M: Array | None =
 
 def ends_met(m: Mechanism, x: Array) -> Array:
     """(k, springs) whether ends meet at positions (k, N), of springs that have no direction there."""
-    p = m._made.parameters
+    p = m._analysis.parameters
     if not p.springs:
         return np.zeros((len(x), 1), bool)
 
@@ -218,13 +218,13 @@ def _without_inertia(m: Mechanism, M: Array | None) -> Told:
     if M is None or not np.isfinite(M).all():
         remedy = "Give every body at a free end mass and inertia"
         return Told("a motion moves neither mass nor inertia here", remedy)
-    p = m._made.parameters
+    p = m._analysis.parameters
     scale = np.array(p.scales)[list(p.independent)]
     size = np.sqrt(np.abs(np.diagonal(M)))
     size = np.where(size > 0, size, 1.0)
     weakest = np.abs(np.linalg.eigh(M / np.outer(size, size))[1][:, 0] / size / scale)
     shares = _by_joint(m, p.independent, weakest)
-    outer = {branch.joint: branch.copy_of or branch.outer for branch in m._made.tree.branches}
+    outer = {branch.joint: branch.copy_of or branch.outer for branch in m._analysis.tree.branches}
     bodies = {joint.name: outer[k] for k, joint in enumerate(m.joints) if k in outer}
     names = _most(shares)
     moved = [bodies.get(name, name) for name in names]
@@ -244,9 +244,9 @@ def singular_motion(m: Mechanism, x: Array, kind: str) -> dict[str, float]:
     kind: "freedom" and "rates" look at motions with independent coordinates that stand still, "actuation" at those
           with actuators that stand still. Where there are several such motions, they count together.
     """
-    made = m._made
-    p = made.parameters
-    columns, rows = natural_scales(p, made.size)
+    analysis = m._analysis
+    p = analysis.parameters
+    columns, rows = natural_scales(p, analysis.size)
     J = loop_matrix(p, x[None])[0] * columns / rows[:, None]
     still = p.actuated if kind == "actuation" else p.independent
     others = [k for k in range(p.n) if k not in still]
@@ -254,7 +254,7 @@ def singular_motion(m: Mechanism, x: Array, kind: str) -> dict[str, float]:
         return {}
     _, values, V = np.linalg.svd(J[:, others])
     values = np.concatenate([values, np.zeros(len(others) - len(values))])
-    weak = np.flatnonzero(values <= RANK * values[0]).tolist() or [len(others) - 1]
+    weak = np.flatnonzero(values <= RANK_TOLERANCE * values[0]).tolist() or [len(others) - 1]
     motions = np.zeros((len(weak), p.n))
     motions[:, others] = V[weak]
 
@@ -266,13 +266,13 @@ def singular_motion(m: Mechanism, x: Array, kind: str) -> dict[str, float]:
         (rates,) = reference(formula, {"x": repeated, "v": motions * columns}, ((len(x),),))
     lengths = np.array([entry.unit == "m" for entry in m.positions.entries])
     together = np.linalg.norm(np.nan_to_num(rates, posinf=0.0, neginf=0.0), axis=0)
-    return _shares(m, together / np.where(lengths, made.size, 1.0))
+    return _shares(m, together / np.where(lengths, analysis.size, 1.0))
 
 
 def _by_joint(m: Mechanism, rates: Sequence[int], sizes: Array) -> dict[str, float]:
     """The shares of sizes that belong to some of the tree's rates."""
     whole = np.zeros(len(m.coordinate_names))
-    whole[[m._made.parameters.reads[k] for k in rates]] = sizes
+    whole[[m._analysis.parameters.reads[k] for k in rates]] = sizes
     return _shares(m, whole)
 
 
@@ -284,5 +284,5 @@ def _shares(m: Mechanism, sizes: Array) -> dict[str, float]:
     for owner, size in zip(owners, sizes.tolist(), strict=True):
         found[owner] = max(found.get(owner, 0.0), size)
     largest = max(found.values(), default=0.0)
-    moving = {name: size / largest for name, size in found.items() if size > STILL * largest}
+    moving = {name: size / largest for name, size in found.items() if size > LEAST_MOTION * largest}
     return dict(sorted(moving.items(), key=lambda item: -round(item[1], 6)))  # rounding must not order equals

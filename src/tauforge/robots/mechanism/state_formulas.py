@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tauforge.algebra.scalars import Scalar, absolute
-from tauforge.robots.mechanism.state_space import CLOSED, NEAR, OPEN, SPREAD, MechanismState
+from tauforge.robots.mechanism.state_space import (
+    CLOSED_GAP,
+    MOST_SPREAD,
+    NEAR_MORE_FREEDOM,
+    RECORDED_GAP,
+    MechanismState,
+)
 from tauforge.robots.state_space import Judged, Loads, formula_results
 
 if TYPE_CHECKING:
@@ -25,10 +31,10 @@ class MechanismFormulas:
 
     def __init__(self, space: MechanismState) -> None:
         self.mechanism = mechanism = space.robot
-        size = mechanism._made.size
+        size = mechanism._analysis.size
         self.cut, self.independent = space.cut, space.independent
-        self.numbers = {"tree": space.cut, "tree_rates": mechanism._made.parameters.n}
-        self.gap = min(CLOSED * max(1.0, size), OPEN * size)
+        self.numbers = {"tree": space.cut, "tree_rates": mechanism._analysis.parameters.n}
+        self.gap = min(CLOSED_GAP * max(1.0, size), RECORDED_GAP * size)
 
     @property
     def parts(self) -> Mapping[str, int]:
@@ -46,7 +52,7 @@ class MechanismFormulas:
     def rates(self, model: Any, y: Scalars, force: Scalars, loads: Loads) -> Judged:
         given = y[: self.cut], y[self.cut :], force
         *found, nearness, spread = formula_results(self.mechanism, "state_rates", model, *given, loads=loads)
-        return Judged(found, (nearness * (1.0 / NEAR),), (spread * (1.0 / SPREAD),))
+        return Judged(found, (nearness * (1.0 / NEAR_MORE_FREEDOM),), (spread * (1.0 / MOST_SPREAD),))
 
     def renewed(self, model: Any, y: Scalars) -> Judged:
         *found, gap, nearness, spread = formula_results(
@@ -55,5 +61,5 @@ class MechanismFormulas:
         total: Scalar = 0.0
         for value in found:
             total = total + absolute(value)
-        doubts = (gap * (1.0 / self.gap), nearness * (1.0 / NEAR), total * TINY)
-        return Judged(found, doubts, (spread * (1.0 / SPREAD),))
+        doubts = (gap * (1.0 / self.gap), nearness * (1.0 / NEAR_MORE_FREEDOM), total * TINY)
+        return Judged(found, doubts, (spread * (1.0 / MOST_SPREAD),))

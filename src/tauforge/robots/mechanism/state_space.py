@@ -21,7 +21,7 @@ from tauforge.errors import ConvergenceError, SingularityError
 from tauforge.evaluation.unmodified import method_is_ours, ours
 from tauforge.formulations.mechanism.state import length_scales, state_size
 from tauforge.robots.mechanism import rounding
-from tauforge.robots.mechanism.functions import LOST
+from tauforge.robots.mechanism.functions import MOST_LOST
 from tauforge.robots.mechanism.mobility import preferred_rates
 from tauforge.robots.mechanism.singular_positions import ends_met, singular_position, words
 from tauforge.robots.mechanism.state_functions import usual_rates
@@ -30,19 +30,21 @@ from tauforge.robots.state_space import NO_FIELDS, StateFormulas, StateSpace
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
 
-SPREAD = 20.0  # other rates beside the usual ones, at most
-CLOSED = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
-OPEN = 1e-12  # the same: a gap that may be recorded
-ROUNDS = 20  # steps of Newton's method
-LEAP = 0.1  # rad or share of the mechanism's size: as far as closing may move a state that a step has led to
-NEAR = 300.0  # nearness to a position with more freedom from which rates are found between others
-LOOSE = 30.0  # the same: from which closed positions stay; integration keeps them closed to more digits than closing
-SMOOTH = 1e-6  # share of the rates by which those that are found between others may differ, beside rounding
-AWAY = 1e-2  # rad, or share of the mechanism's size, from one of these others to the next
-ROUNDING = 1e3 * np.finfo(float).eps
-OTHERS = (-3, -2, -1, 1, 2, 3)  # where they are on the way
-WEIGHTS = (1 / 20, -3 / 10, 3 / 4, 3 / 4, -3 / 10, 1 / 20)  # of the polynomial through six at the middle
-USUAL = ""  # the rates by which states are computed where these are good
+MOST_SPREAD = 20.0  # other rates beside the usual ones, at most
+CLOSED_GAP = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
+RECORDED_GAP = 1e-12  # the same: a gap that may be recorded
+NEWTON_ROUNDS = 20  # steps of Newton's method
+LONGEST_CLOSING = 0.1  # rad or share of the mechanism's size: as far as closing may move a state that a step has led to
+NEAR_MORE_FREEDOM = 300.0  # nearness to a position with more freedom from which rates are found between others
+KEPT_NEARNESS = (
+    30.0  # the same: from which closed positions stay; integration keeps them closed to more digits than closing
+)
+SMOOTH_RATES = 1e-6  # share of the rates by which those that are found between others may differ, beside rounding
+NEIGHBOUR_DISTANCE = 1e-2  # rad, or share of the mechanism's size, from one of these others to the next
+INTERPOLATION_ROUNDING = 1e3 * np.finfo(float).eps
+NEIGHBOUR_PLACES = (-3, -2, -1, 1, 2, 3)  # where they are on the way
+NEIGHBOUR_WEIGHTS = (1 / 20, -3 / 10, 3 / 4, 3 / 4, -3 / 10, 1 / 20)  # of the polynomial through six at the middle
+USUAL_RATES = ""  # the rates by which states are computed where these are good
 
 
 @ours
@@ -53,7 +55,7 @@ class MechanismState(StateSpace):
 
     def __init__(self, mechanism: Mechanism) -> None:
         super().__init__(mechanism)
-        p = mechanism._made.parameters
+        p = mechanism._analysis.parameters
         self.cut, self.independent, self.usual = state_size(p), list(p.independent), usual_rates(p)
         self.scales = np.array(p.scales)
         self.lengths = length_scales(p)
@@ -65,14 +67,16 @@ class MechanismState(StateSpace):
             raise singular_position(self.robot, position)
         if y.ndim == 1 and given:
             (lost,) = self._lost_at_start(position[None], y[None], {})
-            if not lost < LOST:
+            if not lost < MOST_LOST:
                 raise self._without_inertia(position, lost)
         return y
 
     def start_refusals(self, position: Array, velocity: Array, fields: Mapping[str, Array]) -> dict[int, str]:
         y = self.pack(position, velocity)
         lost = self._lost_at_start(position, y, fields)
-        return {k: self._without_inertia(position[k], lost[k]).reason for k in np.flatnonzero(~(lost < LOST)).tolist()}
+        return {
+            k: self._without_inertia(position[k], lost[k]).reason for k in np.flatnonzero(~(lost < MOST_LOST)).tolist()
+        }
 
     def _lost_at_start(self, position: Array, y: Array, fields: Mapping[str, Array]) -> Array:
         """(k,) share of the accelerations that is rounding, by the rates that are good there; zero where y is NaN."""
@@ -112,13 +116,13 @@ class MechanismState(StateSpace):
             arguments["external_wrench"] = wrench
         found, spread = self._by_good_rates("state_rates", arguments, fields)
         found, nearness = found[..., :-1], found[..., -1]
-        if not (nearness <= NEAR).all():
+        if not (nearness <= NEAR_MORE_FREEDOM).all():
             self._find_between(found, nearness, y, force, wrench, fields)
         if y.ndim == 1 and np.isfinite(y).all() and not np.isfinite(found).all():
             x, M, kind, condition = self.position(y), None, "freedom", float(spread)
             if ends_met(self.robot, x[None]).any():
                 kind, condition = "spring", np.nan
-            elif spread <= SPREAD:  # the rates are good, so it is the mass matrix that is singular
+            elif spread <= MOST_SPREAD:  # the rates are good, so it is the mass matrix that is singular
                 M, kind, condition = self._run("mass_matrix", {"x": x})[0], "inertia", np.inf
             raise words(self.robot, x, kind, M=M).error(self.robot, x, condition)
         return found
@@ -137,14 +141,14 @@ class MechanismState(StateSpace):
         They must be the rows' own but for rounding, which grows as these positions come near. A mechanism that is only
         nearly flat turns sharply there, and rates before and behind say nothing of it.
         """
-        near = ~(nearness <= NEAR)
+        near = ~(nearness <= NEAR_MORE_FREEDOM)
         for row in map(tuple, np.argwhere(near)):
             own = y[row]
             pace = np.abs(own[self.cut :] / self.scales).max()
             if not 0.0 < pace < np.inf:
                 continue
             travel = self._run("rates_of_tree", self._parts(own))[0]
-            way = np.multiply.outer(np.array(OTHERS), AWAY / pace * travel)
+            way = np.multiply.outer(np.array(NEIGHBOUR_PLACES), NEIGHBOUR_DISTANCE / pace * travel)
             others = self.renewed(np.concatenate([own[: self.cut] + way, np.tile(own[self.cut :], (6, 1))], axis=-1))
             arguments = self._parts(others)
             arguments["tau"] = np.broadcast_to(force, (*near.shape, force.shape[-1]))[row]
@@ -152,9 +156,9 @@ class MechanismState(StateSpace):
                 arguments["external_wrench"] = np.broadcast_to(wrench, (*near.shape, 6))[row]
             varied = {k: self._rows_of(k, a, near.shape)[row] for k, a in fields.items()}
             rates, _ = self._by_good_rates("state_rates", arguments, varied)
-            if (rates[:, -1] <= NEAR).all():
-                between = np.array(WEIGHTS) @ rates[:, :-1]
-                lost = SMOOTH + ROUNDING * nearness[row] ** 2  # NaN where there is nothing to compare with
+            if (rates[:, -1] <= NEAR_MORE_FREEDOM).all():
+                between = np.array(NEIGHBOUR_WEIGHTS) @ rates[:, :-1]
+                lost = SMOOTH_RATES + INTERPOLATION_ROUNDING * nearness[row] ** 2
                 if not np.abs(between - found[row]).max() > lost * np.abs(between).max():
                     found[row] = between
 
@@ -163,25 +167,25 @@ class MechanismState(StateSpace):
 
         A single state whose loops cannot be closed raises ConvergenceError; such rows of several are NaN.
         """
-        size = max(1.0, self.robot._made.size)
-        if not self.robot._made.parameters.cuts and not self.robot._made.parameters.ties:
+        size = max(1.0, self.robot._analysis.size)
+        if not self.robot._analysis.parameters.cuts and not self.robot._analysis.parameters.ties:
             found, _ = self._by_good_rates("closed_state", self._parts(y), {})
             return found[..., :-2]
         given, gap = y, np.full(y.shape[:-1], np.inf)
-        for _ in range(ROUNDS):
+        for _ in range(NEWTON_ROUNDS):
             found, _ = self._by_good_rates("closed_state", self._parts(y), {})
             kept = self._kept(y, found[..., -1])
             y, last, gap = np.where(kept, y, found[..., :-2]), gap, np.where(kept[..., 0], 0.0, found[..., -2])
-            if (gap <= CLOSED * size).all() or not (gap < 0.5 * last).any():
+            if (gap <= CLOSED_GAP * size).all() or not (gap < 0.5 * last).any():
                 break
-        lost = ~(gap <= OPEN * self.robot._made.size)
-        far = ~(np.abs((y - given)[..., : self.cut] / self.lengths).max(axis=-1, initial=0.0) <= LEAP)
+        lost = ~(gap <= RECORDED_GAP * self.robot._analysis.size)
+        far = ~(np.abs((y - given)[..., : self.cut] / self.lengths).max(axis=-1, initial=0.0) <= LONGEST_CLOSING)
         if y.ndim == 1:
             if np.isfinite(given).all() and np.isfinite(gap) and (lost or far):
                 raise ConvergenceError(
                     f"{self.robot.name}: the loops cannot be closed after this step",
                     residual=float(gap),
-                    iterations=ROUNDS,
+                    iterations=NEWTON_ROUNDS,
                     remedy="Take a shorter step",
                 )
             return y
@@ -193,21 +197,21 @@ class MechanismState(StateSpace):
 
         A step of Newton's would move a position by the rounding of its gap times the nearness.
         """
-        near, kept = np.array(~(nearness <= LOOSE) & np.isfinite(y).all(axis=-1)), np.zeros(y.shape, bool)
+        near, kept = np.array(~(nearness <= KEPT_NEARNESS) & np.isfinite(y).all(axis=-1)), np.zeros(y.shape, bool)
         if near.any():
             gaps = self.robot.loop_gap(self.position_of(y[near][..., : self.cut]))
-            near[near] = gaps <= CLOSED * self.robot._made.size
+            near[near] = gaps <= CLOSED_GAP * self.robot._analysis.size
             kept[..., : self.cut] = near[..., None]
-            kept[..., self.cut :] = (near & ~(nearness <= NEAR))[..., None]
+            kept[..., self.cut :] = (near & ~(nearness <= NEAR_MORE_FREEDOM))[..., None]
         return kept
 
     def sets_at(self, position: Array) -> list[str]:
         """Which rates are independent at positions (k, N): their numbers as text."""
-        if not self.robot._made.parameters.cuts and not self.robot._made.parameters.ties:
-            return [USUAL] * len(position)
+        if not self.robot._analysis.parameters.cuts and not self.robot._analysis.parameters.ties:
+            return [USUAL_RATES] * len(position)
         spread = self._run("spread", {"x": position})[0]
-        found = [USUAL] * len(position)
-        for k in np.flatnonzero(~(spread <= SPREAD)):
+        found = [USUAL_RATES] * len(position)
+        for k in np.flatnonzero(~(spread <= MOST_SPREAD)):
             found[k] = self._other(position[k])
         return found
 
@@ -221,16 +225,16 @@ class MechanismState(StateSpace):
         return [self.names_of(by) for by in self.sets_at(position)]
 
     def names_of(self, by: str) -> tuple[str, ...]:
-        made = self.robot._made
-        return tuple(made.names[k] for k in (map(int, by.split()) if by else self.usual))
+        analysis = self.robot._analysis
+        return tuple(analysis.names[k] for k in (map(int, by.split()) if by else self.usual))
 
     def _other(self, position: Array) -> str:
         """The best rates at one position, usual ones that are good among them."""
-        made, p = self.robot._made, self.robot._made.parameters
+        analysis, p = self.robot._analysis, self.robot._analysis.parameters
         if not np.isfinite(position).all():
-            return USUAL
+            return USUAL_RATES
         J = self._run("loop_matrix", {"x": position})[0] * np.array(p.scales)
-        null = np.linalg.svd(J)[2][p.n - made.structure.freedom :].T
+        null = np.linalg.svd(J)[2][p.n - analysis.structure.freedom :].T
         return " ".join(map(str, preferred_rates(null, self.usual)))
 
     def _parts(self, y: Array) -> dict[str, Array]:
@@ -242,12 +246,12 @@ class MechanismState(StateSpace):
         """All results but the last side by side, and the last, the spread: each row by rates that are good there."""
         *results, spread = self._run(function, arguments, fields)
         found = _beside(results)
-        bad = ~(spread <= SPREAD)
+        bad = ~(spread <= MOST_SPREAD)
         if not bad.any():
             return found, spread
         if not bad.ndim:
             by = self._other(self.position_of(arguments["s"]))
-            if by == USUAL:
+            if by == USUAL_RATES:
                 return found, spread
             *results, spread = self._run(function, arguments, fields, by)
             return _beside(results), spread
@@ -255,7 +259,7 @@ class MechanismState(StateSpace):
         rows = np.argwhere(bad)
         positions = self.position_of(arguments["s"])[bad]
         sets = np.array([self._other(x) for x in positions])
-        for by in set(sets.tolist()) - {USUAL}:
+        for by in set(sets.tolist()) - {USUAL_RATES}:
             places = tuple(rows[sets == by].T)
             own = {k: np.broadcast_to(a, (*batch, a.shape[-1]))[places] for k, a in arguments.items()}
             varied = {k: self._rows_of(k, a, batch)[places] for k, a in fields.items()}
@@ -270,7 +274,11 @@ class MechanismState(StateSpace):
         return self._run("position_of_state", {"s": s})[0]
 
     def _run(
-        self, function: str, arguments: Mapping[str, Array], fields: Mapping[str, Array] | None = None, by: str = USUAL
+        self,
+        function: str,
+        arguments: Mapping[str, Array],
+        fields: Mapping[str, Array] | None = None,
+        by: str = USUAL_RATES,
     ) -> tuple[Array, ...]:
         options: dict[str, Any] = {"by": by} if by else {}
         if fields:

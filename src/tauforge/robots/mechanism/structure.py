@@ -29,14 +29,14 @@ from tauforge.formulations.mechanism.reactions import wrenches_of_multipliers
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of, own_axes
 from tauforge.robots.mechanism.leg_choice import legs
-from tauforge.robots.mechanism.loop_numbers import Loops, gaps_at, loop_matrix, natural_scales, row_count
+from tauforge.robots.mechanism.loop_matrices import LoopEquations, gaps_at, loop_matrix, natural_scales, row_count
 from tauforge.robots.mechanism.misalignment import misaligned_axes
 from tauforge.robots.mechanism.mobility import (
-    BAD,
+    BAD_RATES,
     ELSEWHERE,
     NEARBY,
     Mobility,
-    Search,
+    SampleSearch,
     chosen,
     controls,
     goodness,
@@ -44,7 +44,7 @@ from tauforge.robots.mechanism.mobility import (
     mobility,
     samples,
 )
-from tauforge.robots.mechanism.model import NO_BODY, NO_DRIVE
+from tauforge.robots.mechanism.model import MASSLESS_BODY, NO_DRIVE
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spring, body_in_text
 from tauforge.robots.mechanism.reductions import reduced_sets, reductions
 from tauforge.robots.mechanism.spanning_tree import SpanningTree, spanning_tree
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 
 POSE_LABELS = ("x", "y", "z", "theta_x", "theta_y", "theta_z")
 ROW_NAMES = ("x", "y", "z", "turn about x", "turn about y", "turn about z")
-FELT = 1e-9  # share of a reaction that a redundant constraint changes
-SAME = 1.0 - 1e-9  # of the largest row's size, from which one counts as large
+FELT_REACTION = 1e-9  # share of a reaction that a redundant constraint changes
+AS_LARGE = 1.0 - 1e-9  # of the largest row's size, from which one counts as large
 WORST_GAP = 1e-9  # of the mechanism's size, of a home position that is called closed
 
 
@@ -102,7 +102,7 @@ class Structure(NamedTuple):
         return "\n".join(lines)
 
 
-class Made(NamedTuple):
+class Analysis(NamedTuple):
     """The structure, and what the formulas need of it: parameters without masses."""
 
     structure: Structure
@@ -122,7 +122,7 @@ def mechanism_size(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> 
     return float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0
 
 
-def made(m: MechanismDescription) -> Made:
+def analyse(m: MechanismDescription) -> Analysis:
     floating = _named_body(m)
     tree = spanning_tree(m.bodies, m.joints, floating, m.cut)
     assembly = assembled(m.bodies, m.joints, tree)
@@ -159,7 +159,7 @@ def made(m: MechanismDescription) -> Made:
         tuple(tuple(names[k] for k in z) for z in sets),
         tuple(names[parameters.frames[step.joint].at] for step in parameters.legs),
     )
-    return Made(structure, tree, assembly, parameters, found, names, cut_names, size, controlled)
+    return Analysis(structure, tree, assembly, parameters, found, names, cut_names, size, controlled)
 
 
 def _named_body(m: MechanismDescription) -> tuple[str, ...]:
@@ -230,7 +230,7 @@ def _bare(
         tuple(drives),
         m.coulomb_speed,
         Vector(*m.gravity),
-        tuple(BodyInTree(place, NO_BODY) for place in places),
+        tuple(BodyInTree(place, MASSLESS_BODY) for place in places),
         tuple(_spring(assembly, spring, numbers) for spring in _checked_springs(m)),
         places[numbers[m.tool_body]],
         _reactions(m, tree, assembly, numbers),
@@ -311,13 +311,13 @@ def stepped(m: MechanismParameters, positions: Array, step: Array) -> Array:
 
 
 def _sampled(m: MechanismParameters, assembly: Assembly, size: float) -> Mobility:
-    (scale, rows), loops = natural_scales(m, size), Loops(m)
+    (scale, rows), loops = natural_scales(m, size), LoopEquations(m)
 
     def scaled(x: Array) -> tuple[Array, Array]:
         J, gaps = loops.matrix_and_gaps(x)
         return J / rows[:, None], gaps / rows
 
-    def around(search: Search) -> Array:
+    def around(search: SampleSearch) -> Array:
         return samples(scaled, lambda x, step: stepped(m, x, step), assembly.home, scale, search)
 
     positions = np.concatenate([assembly.home[None], around(NEARBY)])
@@ -377,7 +377,7 @@ def _independent(
     m: MechanismDescription, names: tuple[str, ...], found: Mobility, actuated: tuple[int, ...], assembly: Assembly
 ) -> tuple[int, ...]:
     if m.independent is None:
-        if len(actuated) == found.freedom and goodness(found, actuated) > BAD:
+        if len(actuated) == found.freedom and goodness(found, actuated) > BAD_RATES:
             return actuated
         in_x = [int(k) for k in np.argsort(assembly.reads)]
         if found.freedom == len(names):
@@ -407,7 +407,7 @@ def _independent(
             field="independent",
             remedy="Name as many, or leave independent out",
         )
-    if not goodness(found, picked) > BAD:
+    if not goodness(found, picked) > BAD_RATES:
         does = "does" if len(picked) == 1 else "do"
         raise ModelError(
             f"{', '.join(names[k] for k in picked)} {does} not determine the motion of {m.name}: others move while "
@@ -447,7 +447,7 @@ def _redundant(
     rest, kept = found.matrices[-1].copy(), set()
     for _ in range(len(rest) - found.redundant):
         sizes = np.linalg.norm(rest, axis=1)
-        k = int(np.argmax(sizes >= SAME * sizes.max()))  # rounding must not choose among equals
+        k = int(np.argmax(sizes >= AS_LARGE * sizes.max()))  # rounding must not choose among equals
         e = rest[k] / sizes[k]
         rest = rest - np.outer(rest @ e, e)
         kept.add(k)
@@ -483,7 +483,7 @@ def _with_unknown_reactions(p: MechanismParameters, found: Mobility, size: float
         places.append(np.broadcast_to(x, (len(free[-1]), len(x))))
     given = {"x": np.concatenate(places), "multipliers": np.concatenate(free)}  # of all samples: one evaluation
     (wrenches,) = reference(formula, given, (shape,)) if len(given["x"]) else (np.zeros((0, *shape)),)
-    open_ = (np.abs(wrenches) * np.array([size] * 3 + [1.0] * 3)).max(axis=0, initial=0.0) > FELT
+    open_ = (np.abs(wrenches) * np.array([size] * 3 + [1.0] * 3)).max(axis=0, initial=0.0) > FELT_REACTION
     return p._replace(
         joints=tuple(
             joint._replace(unknown=_places(base), unknown_in_own=_places(own))

@@ -17,7 +17,7 @@ from tauforge.formulations.mechanism.kinematics import body_frames
 from tauforge.formulations.mechanism.parameters import HINGE, POINT, WELD, Cut, MechanismParameters
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.robots.mechanism.assembly import axis_frame
-from tauforge.robots.mechanism.loop_numbers import gaps_at, loop_matrix, natural_scales
+from tauforge.robots.mechanism.loop_matrices import gaps_at, loop_matrix, natural_scales
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.mobility import closing_step
 from tauforge.robots.mechanism.parts import (
@@ -34,11 +34,11 @@ from tauforge.robots.mechanism.parts import (
 from tauforge.robots.mechanism.structure import stepped
 from tauforge.validation import Floats
 
-STEPS = 100  # of Newton's method
-CLOSED = 1e-12  # of the mechanism's size, m or rad
+HOME_STEPS = 100  # of Newton's method
+HOME_GAP = 1e-12  # of the mechanism's size, m or rad
 
 
-class Loop(NamedTuple):
+class ClosingJoint(NamedTuple):
     """A joint that closes a loop: given on its parent, and on its child where that differs in the position given."""
 
     joint: MechanismJoint
@@ -50,7 +50,7 @@ class Loop(NamedTuple):
         return self.at == self.joint.at and self.axis == getattr(self.joint, "axis", None)
 
 
-def loops_of(given: Sequence[Any]) -> tuple[Loop, ...]:
+def loops_of(given: Sequence[Any]) -> tuple[ClosingJoint, ...]:
     """given: joints; or (joint, point) or (joint, point, axis), the point and axis on the child."""
     if isinstance(given, str | Mapping) or not isinstance(given, Sequence):
         raise ModelError(f"expected a sequence of joints, got {validation.shown(given)}", field="loops")
@@ -71,7 +71,7 @@ def loops_of(given: Sequence[Any]) -> tuple[Loop, ...]:
             if not isinstance(joint, Hinge):
                 raise ModelError("only a Hinge takes an axis of its child", field=where)
             axis = dataclasses.replace(joint, axis=parts[2]).axis
-        found.append(Loop(joint, at, axis))
+        found.append(ClosingJoint(joint, at, axis))
     return tuple(found)
 
 
@@ -89,7 +89,7 @@ def closed(description: Mapping[str, Any], loops: Sequence[Any], start: Mapping[
         return Mechanism(**{**description, "joints": joints})
     plain = {**description, "independent": None, "cut": None}
     tree = Mechanism(**plain)
-    cut = {tree.joints[k].name for k in tree._made.tree.cut}
+    cut = {tree.joints[k].name for k in tree._analysis.tree.cut}
     if cut:  # loops that are closed as given, to be kept closed while the others are
         wanted = (*loops_of([joint for joint in tree.joints if joint.name in cut]), *wanted)
         tree = Mechanism(**{**plain, "joints": tuple(joint for joint in tree.joints if joint.name not in cut)})
@@ -114,14 +114,14 @@ def closed(description: Mapping[str, Any], loops: Sequence[Any], start: Mapping[
     return Mechanism(**{**description, **found})
 
 
-def _closed_position(tree: Mechanism, loops: Sequence[Loop], start: Mapping[str, float]) -> Array:
-    made = tree._made
-    parameters = made.parameters._replace(cuts=_cuts(tree, loops))
+def _closed_position(tree: Mechanism, loops: Sequence[ClosingJoint], start: Mapping[str, float]) -> Array:
+    analysis = tree._analysis
+    parameters = analysis.parameters._replace(cuts=_cuts(tree, loops))
     x = _with_followers(tree, start)
-    scale, row_scale = natural_scales(parameters, made.size)
+    scale, row_scale = natural_scales(parameters, analysis.size)
     gaps = gaps_at(parameters, x[None])
-    for _ in range(STEPS):
-        if np.abs(gaps / row_scale).max(initial=0.0) <= CLOSED:
+    for _ in range(HOME_STEPS):
+        if np.abs(gaps / row_scale).max(initial=0.0) <= HOME_GAP:
             return np.asarray(x)
         J = loop_matrix(parameters, x[None]) / row_scale[:, None]
         x = stepped(parameters, x[None], closing_step(J, gaps / row_scale, scale))[0]
@@ -154,8 +154,8 @@ def _with_followers(tree: Mechanism, start: Mapping[str, float]) -> Array:
     return x
 
 
-def _cuts(tree: Mechanism, loops: Sequence[Loop]) -> tuple[Cut, ...]:
-    assembly = tree._made.assembly
+def _cuts(tree: Mechanism, loops: Sequence[ClosingJoint]) -> tuple[Cut, ...]:
+    assembly = tree._analysis.assembly
     numbers = {body.name: k for k, body in enumerate(tree.bodies)} | {GROUND_NAME: GROUND}
     found = []
     for joint, at, axis in loops:
@@ -182,9 +182,9 @@ def _cuts(tree: Mechanism, loops: Sequence[Loop]) -> tuple[Cut, ...]:
     return tuple(found)
 
 
-def _described_at(tree: Mechanism, loops: Sequence[Loop], x: Array) -> dict[str, Any]:
+def _described_at(tree: Mechanism, loops: Sequence[ClosingJoint], x: Array) -> dict[str, Any]:
     """Bodies, joints and springs of the tree in another position as home, and the loops, closed there."""
-    moved = _displacements(tree, tree._made.parameters, x)
+    moved = _displacements(tree, tree._analysis.parameters, x)
     first, joints = 0, []
     for joint in tree.joints:
         own = tuple(x[first : first + len(joint.letters)].tolist())

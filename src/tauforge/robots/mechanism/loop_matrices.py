@@ -16,7 +16,7 @@ from tauforge.formulations.mechanism.cuts import sides
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters
 from tauforge.formulations.trees.frames import FREEDOMS, GROUND
 
-BLOCK = 512  # positions at a time: keeps the temporaries in the cache
+POSITIONS_AT_ONCE = 512  # positions at a time: keeps the temporaries in the cache
 
 
 def row_count(m: MechanismParameters) -> int:
@@ -42,10 +42,10 @@ def gaps_at(m: MechanismParameters, positions: Array) -> Array:
 
 def matrix_and_gaps(m: MechanismParameters, positions: Array) -> tuple[Array, Array]:
     """J (k, rows, n), and by how much loops are open, (k, rows), at positions (k, N)."""
-    return Loops(m).matrix_and_gaps(positions)
+    return LoopEquations(m).matrix_and_gaps(positions)
 
 
-class Tree:
+class JointFrames:
     """The joint frames of a mechanism; `worlds` places them."""
 
     def __init__(self, m: MechanismParameters) -> None:
@@ -100,7 +100,7 @@ class Tree:
         return omega, v
 
 
-class Cuts(Tree):
+class CutEquations(JointFrames):
     """The cuts of a mechanism: arrays of the entries of all their rows of J, one loop after another."""
 
     def __init__(self, m: MechanismParameters) -> None:
@@ -150,12 +150,12 @@ class Cuts(Tree):
         gaps[:, self.turning_rows] = sign * (a[turning, :, :, one] * b[turning, :, :, other]).sum(axis=-1).T
 
 
-class Loops:
+class LoopEquations:
     """The loops of a mechanism: its cuts and its ties. J has all of its entries, those in `zeros`, too."""
 
     def __init__(self, m: MechanismParameters) -> None:
         self.reads, self.rows = list(m.reads), row_count(m)
-        self.cuts = Cuts(m) if m.cuts else None
+        self.cuts = CutEquations(m) if m.cuts else None
         self.followers, self.leaders = np.array([tie[:2] for tie in m.ties], int).reshape(-1, 2).T
         self.factors, self.offsets = np.array([tie[2:] for tie in m.ties], float).reshape(-1, 2).T
 
@@ -163,8 +163,8 @@ class Loops:
         """J (k, rows, n), and by how much loops are open, (k, rows), at x (k, N); NaN where x is not finite."""
         J, gaps = np.zeros((len(x), self.rows, len(self.reads))), np.zeros((len(x), self.rows))
         with np.errstate(all="ignore"):
-            for start in range(0, len(x) if self.rows else 0, BLOCK):
-                block = slice(start, start + BLOCK)
+            for start in range(0, len(x) if self.rows else 0, POSITIONS_AT_ONCE):
+                block = slice(start, start + POSITIONS_AT_ONCE)
                 self._fill(J[block], gaps[block], x[block])
         return J, gaps
 

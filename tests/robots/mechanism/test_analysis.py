@@ -83,7 +83,7 @@ def test_many_positions_are_evaluated_as_one_is(monkeypatch):
     m = tf.load("five-bar")
     x = m.home + np.random.default_rng(0).uniform(-1.0, 1.0, (7, len(m.home)))
     x[3, 0] = np.inf
-    monkeypatch.setattr(loop_matrices, "BLOCK", 3)
+    monkeypatch.setattr(loop_matrices, "POSITIONS_AT_ONCE", 3)
     J, gaps = matrix_and_gaps(m._analysis.parameters, x)
     assert np.isnan(J[3]).all()
     assert np.isnan(gaps[3]).all()

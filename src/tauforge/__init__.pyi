@@ -29,13 +29,13 @@ from .export import symbolic as symbolic
 from .formats.loading import catalogue, load, loads
 from .kernels.cpu.threads import get_threads, set_threads
 from .pictures import animate, plot
-from .robots.base_motion import BaseMotion
+from .robots.loads import BaseMotion, Payload
 from .robots.mechanism.mechanism import Mechanism
 from .robots.mechanism.parts import Body, Cylinder, Free, Hinge, Planar, Slider, Spherical, Spring, Universal, Weld
-from .robots.model_names import FORMULATIONS, STEWART_MODELS
-from .robots.payload import Payload
+from .robots.serial.formulations import FORMULATIONS
 from .robots.serial.joint import Joint
 from .robots.serial.serial_arm import SerialArm
+from .robots.stewart.formulations import STEWART_MODELS
 from .robots.stewart.stewart_platform import StewartPlatform
 from .simulation import (
     Recording,

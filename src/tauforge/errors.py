@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self, SupportsIndex
 
-from tauforge.terminal import printable
+from tauforge.text import printable
 
 Row = int | tuple[int, ...] | None  # of a batch with one dimension, with several, without any
 

@@ -1,4 +1,6 @@
-"""What other packages add to tauforge, found by entry points.
+"""What registers with tauforge: other packages by entry points, and formats in which robots are written to files.
+
+This module is imported by every import of tauforge, so it imports nothing of ours at its top.
 
 Groups, and what an entry point of each is:
 `tauforge.commands`:   a module with COMMANDS, pairs of a name and a function for typer. Its name heads them in help.
@@ -8,6 +10,8 @@ Groups, and what an entry point of each is:
 
 from __future__ import annotations
 
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 
@@ -16,3 +20,26 @@ def plugins(group: str) -> dict[str, Any]:
     from importlib.metadata import entry_points  # reads every installed package: only those pay who ask
 
     return {entry.name: entry.load() for entry in entry_points(group=group)}
+
+
+_writers: dict[str, dict[str, str]] = {}
+
+
+def register_writer(kind: str, suffix: str, module: str) -> None:
+    """Files with this suffix are written by `write(robot, path)` of a module, for robots of a class with this name."""
+    _writers.setdefault(kind, {})[suffix] = module
+
+
+def save(robot: Any, path: Path) -> None:
+    """Write a robot by the writer of the first of its classes that has writers."""
+    from tauforge.errors import ModelError, UnsupportedFeatureError
+
+    writers = next((_writers[cls.__name__] for cls in type(robot).__mro__ if cls.__name__ in _writers), None)
+    if writers is None:
+        raise UnsupportedFeatureError(f"{robot.name} has no file format", field="save")
+    suffix = path.suffix.lower()
+    if suffix not in writers:
+        *most, last = writers
+        given = f"{', '.join(most)} or {last}" if most else last
+        raise ModelError(f"unknown suffix {path.suffix!r}", file=path, remedy=f"Give a file name that ends in {given}")
+    import_module(writers[suffix]).write(robot, path)

@@ -16,7 +16,7 @@ import numpy as np
 
 from tauforge.analysis.comparison import random_states, row_errors
 from tauforge.evaluation.functions import Formula
-from tauforge.formulations.serial import FORMULATIONS
+from tauforge.formulations.serial import INVERSE_DYNAMICS
 from tauforge_papers.random_arms import random_arm, reference
 from tauforge_papers.report.study import Claim
 from tauforge_papers.report.table import Table
@@ -24,7 +24,7 @@ from tauforge_papers.rules import not_judged, true_or_mended
 from tauforge_papers.wording import ROUNDING
 
 ARMS, STATES = 6, 60
-WITNESS = FORMULATIONS["orthogonal-complement"]
+WITNESS = INVERSE_DYNAMICS["orthogonal-complement"]
 RULE = true_or_mended(
     f"It holds if the forces as printed are those of an independent formulation, within {ROUNDING:g} of the largest, "
     "and with a correction if those of the mended line are.",

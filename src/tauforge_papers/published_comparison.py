@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from tauforge.analysis.complexity import OperationCount, general_operation_count
 from tauforge.analysis.polynomial import Polynomial, added, poly
-from tauforge.field_docs import with_field_docs
+from tauforge.class_tools import with_field_docs
 from tauforge_papers import published_counts as published
 
 

@@ -14,7 +14,7 @@ import tauforge as tf
 from support.tolerances import EPSILON, OUTSIDE, PLACED, error
 from tauforge.algebra.rotations import NEAR_POLE, rotation_to
 from tauforge.algebra.vectors import Vector
-from tauforge.robots.visuals import Box
+from tauforge.robots.drawing import Box
 
 STEPS = 20 * EPSILON  # a dozen operations on numbers up to 2
 COORDINATE_AXES = [tuple(sign * row) for sign in (1.0, -1.0) for row in np.eye(3)]

@@ -13,7 +13,7 @@ import pytest
 
 import tauforge as tf
 from tauforge.charts.notebook import PICTURE, TABLES, TEXT
-from tauforge.robots.summary_text import html, plain_text
+from tauforge.robots.summary import html, plain_text
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

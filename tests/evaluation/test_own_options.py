@@ -13,7 +13,7 @@ from support.tolerances import FORMULATIONS, ROUNDING, SAME_STEPS, error
 from tauforge.algebra.scalars import absolute, cos
 from tauforge.analysis.comparison import compare
 from tauforge.analysis.complexity import operation_count
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.evaluation.derivatives import with_derivatives
 from tauforge.evaluation.functions import Argument, Doubtful, Function, Guard, Verdict
 from tauforge.formats import loading

@@ -8,7 +8,7 @@ import pytest
 from support.tolerances import EPSILON
 from tauforge.algebra.linear import solved_by_pivots
 from tauforge.algebra.scalars import arctangent, cos, select, sin, sqrt
-from tauforge.evaluation.shaken import RUNS, Shaken, errors, runs, shaken
+from tauforge.evaluation.reference import RUNS, Shaken, errors, runs, shaken
 
 MANY = 50  # times: how far the estimate of an error may be from it
 

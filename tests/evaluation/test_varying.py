@@ -9,7 +9,7 @@ import tauforge as tf
 from support.platforms import random_motion, random_platform
 from support.strategies import random_arm, random_state
 from support.tolerances import ROUNDING, error, solve_tolerance
-from tauforge.evaluation.varying import check_names
+from tauforge.evaluation.arguments import check_names
 
 ROWS = 9
 BODIES, DRIVES = ("mass", "com", "inertia"), ("viscous", "coulomb", "motor_inertia", "gear_ratio")

@@ -13,7 +13,7 @@ from support.command_line import error_of, parsed
 from support.exported_functions import STATES, allowed, exported
 from support.platforms import random_platform, with_spherical_legs
 from support.tolerances import error
-from tauforge.robots.payload import SYMMETRIC
+from tauforge.robots.loads import SYMMETRIC
 
 WRENCH = {"stanford": "tip_wrench", "dasgupta1998": "external_wrench"}
 

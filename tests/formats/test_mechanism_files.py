@@ -17,7 +17,7 @@ from support.mechanisms import bar, crank_rocker
 from support.tolerances import CLOSED, FORMULATIONS, PLACED, error
 from tauforge.errors import ModelError, TauforgeWarning, UnsupportedFeatureError
 from tauforge.robots.mechanism.parts import MechanismJoint
-from tauforge.robots.provenance import KnownException, Source
+from tauforge.robots.records import KnownException, Source
 from tauforge.validation import rotation_from_rpy
 
 ACROSS = (0.0, -1.0, 0.0)

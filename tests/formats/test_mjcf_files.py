@@ -14,7 +14,7 @@ import tauforge as tf
 from support.mjcf_texts import TREE
 from support.tolerances import FORMULATIONS, PLACED, error
 from tauforge.errors import ModelError, TauforgeWarning
-from tauforge.robots.visuals import Box, Cylinder, MeshFile, Sphere
+from tauforge.robots.drawing import Box, Cylinder, MeshFile, Sphere
 
 ARM = """<mujoco model="arm">
   <compiler angle="radian" meshdir="assets"/>

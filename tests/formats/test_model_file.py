@@ -20,7 +20,7 @@ from tauforge.errors import ModelError
 from tauforge.formats.loading import load, loads, read_robot
 from tauforge.formats.toml_files import STRING_OR_COMMENT
 from tauforge.formats.toml_schema import MULTIPLE_OF_PI
-from tauforge.robots.provenance import Source
+from tauforge.robots.records import Source
 from tauforge.robots.serial.serial_arm import SerialArm
 
 SOAK = int(os.environ.get("TAUFORGE_SOAK", "1"))  # multiplies random counts

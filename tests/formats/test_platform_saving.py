@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import tauforge as tf
 from support.platforms import LIMITS, random_platform, with_spherical_legs
 from support.strategies import seeds
-from tauforge.robots.provenance import KnownException, Source
+from tauforge.robots.records import KnownException, Source
 
 AXES = ("universal_axes", "base_joint_axes", "platform_joint_axes")
 texts = st.text(max_size=12) | st.sampled_from(['"', "\\", "a\nb", "\x00\x7f\u2028", "Hexapod ä 関節 🦾", '"""', "# x"])

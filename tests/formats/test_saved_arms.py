@@ -15,7 +15,7 @@ from support.model_texts import IGNORE_UNPHYSICAL, VALID, written
 from tauforge.errors import ModelError
 from tauforge.formats.arm_toml import MAX_JOINTS
 from tauforge.formats.loading import load, read_robot
-from tauforge.robots.provenance import KnownException, Source
+from tauforge.robots.records import KnownException, Source
 from tauforge.robots.serial.joint import Joint
 from tauforge.robots.serial.serial_arm import SerialArm
 

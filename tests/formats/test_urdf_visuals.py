@@ -18,7 +18,7 @@ from support.urdf_texts import TREE, VALID, changed
 from support.urdf_visuals import meshed_arm, random_tree
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.pictures.mesh_files import read_mesh
-from tauforge.robots.visuals import Box, Cylinder, MeshFile, Sphere, Visual
+from tauforge.robots.drawing import Box, Cylinder, MeshFile, Sphere, Visual
 
 TREES = 30
 VISUAL = "<visual>{}<geometry>{}</geometry>{}</visual>"

@@ -23,7 +23,7 @@ from support.tolerances import OUTSIDE, error
 from tauforge.algebra.vectors import ZERO, Vector
 from tauforge.analysis.comparison import random_states, row_errors
 from tauforge.analysis.complexity import general_operation_count
-from tauforge.formulations.serial import FORMULATIONS, modified_newton_euler, orthogonal_complement, outward_inward
+from tauforge.formulations.serial import INVERSE_DYNAMICS, modified_newton_euler, orthogonal_complement, outward_inward
 from tauforge.formulations.serial.parameters import moving_base
 from tauforge.formulations.trees.recursion import BaseState
 from tauforge_papers import misprints as trials
@@ -216,7 +216,7 @@ def test_tables_as_printed(study):
 
 
 def test_counts_are_the_librarys(study):
-    for name in FORMULATIONS:
+    for name in INVERSE_DYNAMICS:
         cost = general_operation_count(6, name)
         for made in ("table-7-3", "table-7-4"):
             (row,) = [row for row in table(study, made).rows if row[0] == f"tauforge, {name}, traced"]
@@ -234,7 +234,9 @@ def test_the_mended_algorithms_by_hand_are_pinocchios(rng, letters):
     data = model.createData()
     exact = np.array([pin.rnea(model, data, *row) for row in zip(*state, strict=True)])
     assert row_errors(witness.forces(arm, state), exact).max() < OUTSIDE
-    assert row_errors(reference(FORMULATIONS["outward-inward"], arm.model.parameters, *state), exact).max() < OUTSIDE
+    assert (
+        row_errors(reference(INVERSE_DYNAMICS["outward-inward"], arm.model.parameters, *state), exact).max() < OUTSIDE
+    )
 
 
 @pytest.mark.parametrize(
@@ -278,7 +280,7 @@ def test_a_point_of_a_revolute_joint_is_not_free():
         state = random_states(arm, 20)
         moved = prismatic.moved(arm.model.parameters, 1, Vector(0.3, -0.2, 0.5))
         apart = row_errors(
-            *(reference(FORMULATIONS["newton-euler"], one, *state) for one in (arm.model.parameters, moved))
+            *(reference(INVERSE_DYNAMICS["newton-euler"], one, *state) for one in (arm.model.parameters, moved))
         )
         assert apart.max() < ROUNDING if free else np.median(apart) > OFF
 
@@ -289,7 +291,7 @@ def test_a_text_put_back_must_have_been_there():
     arm = random_arm(np.random.default_rng(9), "RPR")
     states = random_states(arm, 5)
     same = as_printed(modified_newton_euler)["inverse_dynamics"]
-    exact = FORMULATIONS["modified-newton-euler"]
+    exact = INVERSE_DYNAMICS["modified-newton-euler"]
     assert np.array_equal(*(reference(f, arm.model.parameters, *states) for f in (same, exact)))
 
 
@@ -370,7 +372,7 @@ def test_a_moving_base_in_pinocchio(formulation, rng, letters):
     rates = np.concatenate([np.zeros(3), omega, qd]), np.concatenate([a, alpha, qdd])
     tau = pin.rnea(model, model.createData(), position, *rates)[6:]
     state = (q.tolist(), qd.tolist(), qdd.tolist())
-    ours = FORMULATIONS[formulation](arm.model.parameters, *state, base=base_state(arm, motion))
+    ours = INVERSE_DYNAMICS[formulation](arm.model.parameters, *state, base=base_state(arm, motion))
     assert error(np.array(ours, float), tau) < OUTSIDE
 
 
@@ -452,9 +454,9 @@ def test_the_generalized_inertia_and_the_accelerations_are_pinocchios(rng, lette
     crba = np.triu(crba) + np.triu(crba, 1).T
     assert np.abs(I - crba).max() < OUTSIDE * np.abs(crba).max()
     tau = rng.normal(size=arm.n) * np.abs(I).max()
-    rest = FORMULATIONS["orthogonal-complement"](arm.model.parameters, q.tolist(), qd.tolist(), [0.0] * arm.n)
+    rest = INVERSE_DYNAMICS["orthogonal-complement"](arm.model.parameters, q.tolist(), qd.tolist(), [0.0] * arm.n)
     accelerations = np.linalg.solve(I, tau - np.array(rest, float))
     exact = pin.aba(model, data, q, qd, tau)
     assert np.abs(accelerations - exact).max() < OUTSIDE * np.linalg.cond(I) * (1 + np.abs(exact).max())
-    gravity = FORMULATIONS["outward-inward"](arm.model.parameters, q.tolist(), [0.0] * arm.n, [0.0] * arm.n)
+    gravity = INVERSE_DYNAMICS["outward-inward"](arm.model.parameters, q.tolist(), [0.0] * arm.n, [0.0] * arm.n)
     assert error(np.array(gravity, float), pin.computeGeneralizedGravity(model, data, q)) < OUTSIDE

@@ -25,7 +25,7 @@ from support.turney_witness import lagrange, torques
 from tauforge.analysis.comparison import random_states, row_errors
 from tauforge.analysis.complexity import general_cost_of, general_operation_count
 from tauforge.control import ComputedTorque
-from tauforge.formulations.serial import FORMULATIONS, lagrange_euler, strobing
+from tauforge.formulations.serial import INVERSE_DYNAMICS, lagrange_euler, strobing
 from tauforge.motion import JointMove
 from tauforge_papers.contents_table import contents_table
 from tauforge_papers.lee1982 import control as lee_control
@@ -156,7 +156,7 @@ def test_formulations_are_a_recursion_in_world_axes_and_pinocchios():
     in_world_axes = np.array([torques(arm, *row) for row in zip(*states, strict=True)])
     assert row_errors(in_world_axes, by_pinocchio).max() < ROUNDING
     for name in counts.SETS:
-        found = reference(FORMULATIONS[name], arm.model.parameters, *states)
+        found = reference(INVERSE_DYNAMICS[name], arm.model.parameters, *states)
         assert row_errors(found, by_pinocchio).max() < ROUNDING
 
 
@@ -302,7 +302,7 @@ def test_counts_are_the_librarys(study, claims):
     for made in study.tables:
         for row in made.rows:
             found = re.fullmatch(r"tauforge, (.+), (traced|as written)", str(row[0]))
-            if found and found[1] in FORMULATIONS:
+            if found and found[1] in INVERSE_DYNAMICS:
                 cost = general_operation_count(6, found[1])
                 expected = cost.as_written if found[2] == "as written" else cost
                 assert row[-2:] == (expected.multiplications, expected.additions)
@@ -362,7 +362,7 @@ def test_effort_of_strobing_by_counting_each_arm(claims):
     """Six joints and four, traced afresh: a simulation from Lagrange's equations needs no single coefficient of C."""
     rest = {
         "effort-explicit": (
-            lambda arm, q, qd, qdd: strobing.explicit_model(FORMULATIONS["modified-newton-euler"], arm, q),
+            lambda arm, q, qd, qdd: strobing.explicit_model(INVERSE_DYNAMICS["modified-newton-euler"], arm, q),
             lambda arm, q, qd, qdd: [
                 lagrange_euler.mass_matrix(arm, q),
                 lagrange_euler.coriolis_coefficients(arm, q),
@@ -371,12 +371,12 @@ def test_effort_of_strobing_by_counting_each_arm(claims):
         ),
         "effort-simulation": (
             lambda arm, q, qd, qdd: [
-                strobing.mass_matrix(FORMULATIONS["modified-newton-euler"], arm, q),
-                FORMULATIONS["modified-newton-euler"](arm, q, qd, [0.0] * arm.n),
+                strobing.mass_matrix(INVERSE_DYNAMICS["modified-newton-euler"], arm, q),
+                INVERSE_DYNAMICS["modified-newton-euler"](arm, q, qd, [0.0] * arm.n),
             ],
             lambda arm, q, qd, qdd: [
                 lagrange_euler.mass_matrix(arm, q),
-                FORMULATIONS["lagrange-euler"](arm, q, qd, [0.0] * arm.n),
+                INVERSE_DYNAMICS["lagrange-euler"](arm, q, qd, [0.0] * arm.n),
             ],
         ),
     }

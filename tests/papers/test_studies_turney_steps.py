@@ -10,7 +10,7 @@ from support.study_checks import numbers
 from support.turney_witness import Ready, formed_once
 from tauforge.analysis.comparison import random_states, row_errors
 from tauforge.analysis.complexity import general_arm
-from tauforge.formulations.serial import FORMULATIONS
+from tauforge.formulations.serial import INVERSE_DYNAMICS
 from tauforge_papers.misprints import as_printed
 from tauforge_papers.random_arms import reference
 from tauforge_papers.turney1980 import counts, schedule
@@ -48,7 +48,7 @@ def test_a_schedule_respects_what_a_term_needs():
 @pytest.mark.parametrize("n", [3, 4, 6])
 def test_steps_in_the_best_order_another_way(n):
     """A scalar that knows when it is ready, run through the same formulas: no graph, no heap."""
-    formulas = {name: FORMULATIONS[name] for name in counts.SETS}
+    formulas = {name: INVERSE_DYNAMICS[name] for name in counts.SETS}
     formulas[counts.SETS[-1]] = as_printed(counts.modified_newton_euler, counts.AS_5_1)["inverse_dynamics"]
     for name, formula in formulas.items():
         arm = general_arm(n, lambda _: Ready(constant=True), False)

@@ -14,8 +14,7 @@ from support.urdf_visuals import meshed_arm
 from tauforge.errors import TauforgeWarning
 from tauforge.pictures.solids import UNSAID, bodies_of, corners_at, extent_with, mesh_of
 from tauforge.pictures.triangles import Mesh, ball, box, sound, thinned
-from tauforge.robots.drawing import Solid
-from tauforge.robots.visuals import Box, Cylinder, MeshFile, Sphere
+from tauforge.robots.drawing import Box, Cylinder, MeshFile, Solid, Sphere
 
 pytest.importorskip("trimesh")
 

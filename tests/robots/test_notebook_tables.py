@@ -9,8 +9,7 @@ import pytest
 
 import tauforge as tf
 from support.cart_pendulum import CartPendulum
-from tauforge.robots.summary import SummaryTable
-from tauforge.robots.summary_text import sentence, texts_of
+from tauforge.robots.summary import SummaryTable, sentence, texts_of
 
 
 class Cells(HTMLParser):

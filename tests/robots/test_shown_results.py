@@ -13,8 +13,8 @@ import pytest
 import tauforge as tf
 from tauforge import analysis, designs, workspace
 from tauforge.analysis.identifiability import RANK_TOLERANCE
-from tauforge.number_text import number
-from tauforge.robots.shown_results import MOST_ROWS, array_cell, some_of
+from tauforge.robots.summary import MOST_ROWS, array_cell, some_of
+from tauforge.text import number
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("", "analysis.", "control.", "designs.", "motion.", "sweeps.", "symbolic.", "workspace.")

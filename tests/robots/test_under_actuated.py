@@ -12,13 +12,13 @@ from support.cart_pendulum import CartPendulum, pairs
 from support.command_line import error_of, parsed, run
 from support.tolerances import FORMULATIONS, INTEGRATED, SAME_STEPS, error
 from tauforge.analysis.linearisation import linearise
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.control import PD, AdaptiveComputedTorque, ComputedTorque, Controller, FeedforwardPD, GravityPD
 from tauforge.evaluation.derivatives import with_derivatives
 from tauforge.evaluation.functions import Argument, Function
 from tauforge.formats import loading
 from tauforge.robots.capabilities import Sensors
-from tauforge.robots.parts import Actuator, Sensor
+from tauforge.robots.records import Actuator, Sensor
 from tauforge.simulation import Recording
 
 WHOLE = CartPendulum()  # with a motor and a hinge

@@ -14,7 +14,7 @@ import pytest
 import tauforge as tf
 from support.platforms import random_platform
 from support.strategies import random_arm
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.control import PD, ComputedTorque, FeedforwardPD, GravityPD
 from tauforge.kernels.cpu import builtin_call as direct_call
 from tauforge.robots.state_space import NO_FIELDS, PlainState

@@ -7,7 +7,7 @@ import pytest
 
 import tauforge as tf
 from support.cart_pendulum import CartPendulum
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.control import ComputedTorque
 from tauforge.robots.positions import Positions
 

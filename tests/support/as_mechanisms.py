@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tauforge as tf
-from tauforge.robots.provenance import KnownException
+from tauforge.robots.records import KnownException
 
 Array = NDArray[Any]
 

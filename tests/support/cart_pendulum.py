@@ -7,7 +7,7 @@ from tauforge.evaluation.derivatives import with_derivatives
 from tauforge.evaluation.functions import Argument, Function
 from tauforge.robots.capabilities import Dissipation
 from tauforge.robots.drawing import Drawing, Point, Segment
-from tauforge.robots.parts import Actuator, Coordinate
+from tauforge.robots.records import Actuator, Coordinate
 from tauforge.robots.robot import Robot
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import tauforge as tf
 from support.cart_pendulum import CartPendulum
-from tauforge.robots.parts import Actuator, Coordinate
+from tauforge.robots.records import Actuator, Coordinate
 from tauforge.simulation import Recording
 from tauforge.tables.robot_columns import PLATFORM
 

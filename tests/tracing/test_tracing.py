@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.strategies import conventions, kinds, random_arm, random_state, seeds
 from support.tolerances import ROUNDING, error
 from tauforge.algebra.scalars import Column, arctangent, cos, select, sin, sqrt, tanh
-from tauforge.formulations.serial import FORMULATIONS
+from tauforge.formulations.serial import INVERSE_DYNAMICS
 from tauforge.tracing.counting import Operations, count, critical_path, least_steps
 from tauforge.tracing.graph import cheapest_trace, trace
 
@@ -29,15 +29,15 @@ def inputs(**values):
     return {f"{name}{k}": x for name, vector in values.items() for k, x in enumerate(vector)}
 
 
-@given(seeds, kinds, conventions, st.sampled_from(list(FORMULATIONS)))
+@given(seeds, kinds, conventions, st.sampled_from(list(INVERSE_DYNAMICS)))
 def test_a_graph_evaluates_to_the_traced_function(rng, letters, convention, name):
     if name == "lagrange-euler":
         letters = letters[:5]
     arm = random_arm(rng, letters, convention).model.parameters
     n = arm.n
-    graph = trace(lambda q, qd, qdd: FORMULATIONS[name](arm, q, qd, qdd), {"q": n, "qd": n, "qdd": n})
+    graph = trace(lambda q, qd, qdd: INVERSE_DYNAMICS[name](arm, q, qd, qdd), {"q": n, "qd": n, "qdd": n})
     q, qd, qdd = random_state(rng, n)
-    direct = FORMULATIONS[name](arm, q.tolist(), qd.tolist(), qdd.tolist())
+    direct = INVERSE_DYNAMICS[name](arm, q.tolist(), qd.tolist(), qdd.tolist())
     assert error(graph.evaluate(inputs(q=q.tolist(), qd=qd.tolist(), qdd=qdd.tolist())), direct) < 10 * ROUNDING
     columns = graph.evaluate(
         inputs(q=map(Column, q[:, None]), qd=map(Column, qd[:, None]), qdd=map(Column, qdd[:, None]))
@@ -186,7 +186,7 @@ def test_tracing_takes_few_calls_an_operation():
 
     def calls_an_operation(letters):
         arm, calls = random_arm(np.random.default_rng(0), letters).model.parameters, []
-        f, n = FORMULATIONS["joint-frames"], len(letters)
+        f, n = INVERSE_DYNAMICS["joint-frames"], len(letters)
         sys.setprofile(lambda frame, event, argument: calls.append(event) if "call" in event else None)
         try:
             graph = trace(lambda q, qd, qdd: f(arm, q, qd, qdd), {"q": n, "qd": n, "qdd": n})

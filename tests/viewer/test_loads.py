@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from tauforge.number_text import number
+from tauforge.text import number
 from tauforge.viewer.evaluation import Evaluation, State
 from tauforge.viewer.session import Session
 from tauforge.viewer.tabs import file_of

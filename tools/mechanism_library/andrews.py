@@ -8,7 +8,7 @@ from mechanism_library.shapes import diagonal, triple
 from tauforge.arrays import Array
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import Body, Hinge, Spring
-from tauforge.robots.provenance import Source
+from tauforge.robots.records import Source
 
 SOURCES = (
     Source(

@@ -7,7 +7,7 @@ from itertools import pairwise
 from mechanism_library.shapes import block
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import Hinge
-from tauforge.robots.provenance import Source
+from tauforge.robots.records import Source
 
 SOURCES = (
     Source(

@@ -9,7 +9,7 @@ import numpy as np
 from mechanism_library.shapes import ALONG_Y, UP, block, triple
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import Body, Hinge, Slider, Spring
-from tauforge.robots.provenance import Source
+from tauforge.robots.records import Source
 
 SOURCES = (
     Source(

@@ -8,7 +8,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.robots.mechanism.parts import Body
-from tauforge.robots.provenance import Source
+from tauforge.robots.records import Source
 from tauforge.validation import Rows
 
 CHOICE = "By choice"  # the source of what no source gives

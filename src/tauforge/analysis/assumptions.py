@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import ShapeError
-from tauforge.field_docs import with_field_docs
-from tauforge.number_text import number
 from tauforge.robots.formulations import Simplification
 from tauforge.robots.robot import Robot
+from tauforge.text import number
 
 
 @with_field_docs

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.field_docs import with_field_docs
 from tauforge.robots.robot import Robot
-from tauforge.robots.shown_results import summarised
-from tauforge.robots.summary import Summary, SummaryTable
+from tauforge.robots.summary import Summary, SummaryTable, summarised
 from tauforge.validation import real_array
 
 

@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector, rotation_x
 from tauforge.analysis.polynomial import Polynomial, interpolated
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.functions import flat
-from tauforge.field_docs import with_field_docs
 from tauforge.formulations.bodies import BodyParameters
-from tauforge.formulations.serial import DEFAULT_FORMULATION, FORMULATIONS
+from tauforge.formulations.serial import DEFAULT_FORMULATION, INVERSE_DYNAMICS
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
 from tauforge.robots.robot import Robot
 from tauforge.tracing.counting import Counted, CriticalPath, Operations, count, critical_path, operations
@@ -87,11 +87,11 @@ def general_operation_count(n: int, formulation: str = DEFAULT_FORMULATION) -> O
 
 
 def check(formulation: str) -> None:
-    if formulation not in FORMULATIONS:
+    if formulation not in INVERSE_DYNAMICS:
         raise UnsupportedFeatureError(
             f"unknown formulation {formulation!r}",
             field="formulation",
-            remedy=f"Use one of {', '.join(FORMULATIONS)}",
+            remedy=f"Use one of {', '.join(INVERSE_DYNAMICS)}",
         )
 
 
@@ -105,7 +105,7 @@ def recorded(function: Callable[..., Any], n: int, arm: Callable[[Callable[[str]
 
 def counted(formulation: str, n: int, arm: Callable[[Callable[[str], Scalar]], ArmParameters]) -> OperationCount:
     """arm(number) builds the parameters; number(name) is an unknown parameter of the robot."""
-    inverse_dynamics = FORMULATIONS[formulation]
+    inverse_dynamics = INVERSE_DYNAMICS[formulation]
     graph = recorded(inverse_dynamics, n, arm)
     tally: Counter[str] = Counter()
     ticking = [[Counted(tally) for _ in range(n)] for _ in range(3)]

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from tauforge.analysis.complexity import check, general_arm
 from tauforge.analysis.polynomial import Polynomial, interpolated
-from tauforge.field_docs import with_field_docs
-from tauforge.formulations.serial import DEFAULT_FORMULATION, FORMULATIONS
+from tauforge.class_tools import with_field_docs
+from tauforge.formulations.serial import DEFAULT_FORMULATION, INVERSE_DYNAMICS
 from tauforge.formulations.trees import frames, recursion
 from tauforge.tracing.counting import Counted, operations
 
@@ -66,7 +66,7 @@ def ledger_of(formulation: str, n: int, *files: str) -> Ledger:
     """Operations by line, for the general arm of n joints."""
     ledger: Ledger = defaultdict(Counter)
     arm = general_arm(n, lambda _: Charged(ledger, *files, constant=True), formulation == DEFAULT_FORMULATION)
-    FORMULATIONS[formulation](arm, *([Charged(ledger, *files) for _ in range(n)] for _ in range(3)))
+    INVERSE_DYNAMICS[formulation](arm, *([Charged(ledger, *files) for _ in range(n)] for _ in range(3)))
     return ledger
 
 
@@ -76,7 +76,7 @@ def line_costs(formulation: str) -> list[LineCost]:
     Identity: the costs add up to `general_operation_count(n, formulation).as_written`.
     """
     check(formulation)
-    files = [inspect.getfile(where) for where in (FORMULATIONS[formulation], frames, recursion)]
+    files = [inspect.getfile(where) for where in (INVERSE_DYNAMICS[formulation], frames, recursion)]
     ledgers = [ledger_of(formulation, n, *files) for n in SIZES]
     result = []
     for file, line in sorted(set().union(*ledgers), key=lambda place: (files.index(place[0]), place[1])):

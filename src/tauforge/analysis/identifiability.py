@@ -12,11 +12,10 @@ from scipy.linalg import qr, solve_triangular
 
 from tauforge.analysis.comparison import random_states
 from tauforge.arrays import Array
-from tauforge.field_docs import with_field_docs
+from tauforge.class_tools import with_field_docs
 from tauforge.formulations.serial.regressor import PARAMETER_NAMES
-from tauforge.number_text import number
-from tauforge.robots.shown_results import summarised
-from tauforge.robots.summary import Rows, Summary, SummaryTable
+from tauforge.robots.summary import Rows, Summary, SummaryTable, summarised
+from tauforge.text import number
 
 if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm

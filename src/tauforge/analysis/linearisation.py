@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError, ShapeError
 from tauforge.evaluation.derivatives import jacobians
 from tauforge.evaluation.functions import choices, has
-from tauforge.field_docs import with_field_docs
 from tauforge.robots.robot import Robot, check_robot
-from tauforge.robots.shown_results import summarised
+from tauforge.robots.summary import summarised
 from tauforge.validation import real_array
 
 

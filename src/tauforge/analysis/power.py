@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from tauforge.algebra.dual import Dual, derivative
 from tauforge.arrays import Array
+from tauforge.class_tools import with_field_docs
 from tauforge.evaluation.arguments import as_argument
-from tauforge.field_docs import with_field_docs
 from tauforge.robots.poses import pose_rates
-from tauforge.robots.shown_results import summarised
+from tauforge.robots.summary import summarised
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart.stewart_platform import StewartPlatform

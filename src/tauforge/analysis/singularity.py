@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize_scalar
 
 from tauforge.arrays import Array
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import ShapeError, SingularityError
 from tauforge.evaluation.condition import condition_numbers
-from tauforge.field_docs import with_field_docs
-from tauforge.robots.shown_results import summarised
 from tauforge.robots.stewart.guards import SINGULAR
+from tauforge.robots.summary import summarised
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart.stewart_platform import StewartPlatform

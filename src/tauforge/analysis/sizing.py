@@ -12,10 +12,9 @@ from tauforge.arrays import Array
 from tauforge.charts.figure import Figure, Line, Panel
 from tauforge.charts.notebook import InNotebook
 from tauforge.charts.with_matplotlib import drawn
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import ShapeError
-from tauforge.field_docs import with_field_docs
-from tauforge.robots.shown_results import summarised
-from tauforge.robots.summary import Rows, Summary, SummaryTable
+from tauforge.robots.summary import Rows, Summary, SummaryTable, summarised
 from tauforge.validation import real_array
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection
 from typing import Any
 
-from tauforge.robots.summary import Summary
-from tauforge.robots.summary_text import html, plain_text
+from tauforge.robots.summary import Summary, html, plain_text
 
 TEXT, TABLES, PICTURE = "text/plain", "text/html", "image/png"
 

@@ -79,7 +79,7 @@ def robot_table(robot: str, costs: dict[str, OperationCount]) -> Any:
 
 def size_table() -> Any:
     from tauforge.analysis.complexity import general_cost
-    from tauforge.formulations.serial import FORMULATIONS
+    from tauforge.formulations.serial import INVERSE_DYNAMICS
 
-    rows = [(n, *(pair(general_cost(n, as_written=written)) for written in (False, True))) for n in FORMULATIONS]
+    rows = [(n, *(pair(general_cost(n, as_written=written)) for written in (False, True))) for n in INVERSE_DYNAMICS]
     return table("The general arm of n revolute joints, n >= 4", ("formulation", "traced", "as written"), rows, texts=3)

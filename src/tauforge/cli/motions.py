@@ -15,7 +15,7 @@ from tauforge.errors import ModelError, Reported
 if TYPE_CHECKING:
     from tauforge.arrays import Array
     from tauforge.motion.csv_motion import CsvMotion
-    from tauforge.robots.parts import LimitedQuantity
+    from tauforge.robots.records import LimitedQuantity
     from tauforge.robots.robot import Robot
 
 ROUNDING = 1e-9  # relative to the limit: a motion that ends on it, converted from another unit, is not beyond it

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from tauforge.number_text import number as number
-from tauforge.terminal import one_line, printable
+from tauforge.text import number as number
+from tauforge.text import one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console, Group, RenderableType
@@ -119,15 +119,14 @@ def item(text: str, remark: str = "", mark: str = "-") -> Table:
 
 
 def headline(summary: Summary) -> str:
-    from tauforge.robots.summary_text import sentence
+    from tauforge.robots.summary import sentence
 
     return one_line(sentence(summary.headline))
 
 
 def summary_parts(summary: Summary) -> Iterator[RenderableType]:
     """Tables and sentences below the headline."""
-    from tauforge.robots.summary import SummaryTable
-    from tauforge.robots.summary_text import sentence, texts_of
+    from tauforge.robots.summary import SummaryTable, sentence, texts_of
 
     for part in summary.parts:
         if isinstance(part, SummaryTable):

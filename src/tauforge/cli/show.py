@@ -45,7 +45,7 @@ def show(
 def shown(robot: AnyRobot, warned: Sequence[str]) -> Iterator[Any]:
     from rich.text import Text
 
-    from tauforge.robots.summary_text import cell_text
+    from tauforge.robots.summary import cell_text
 
     summary = robot.summary()
     yield headline(summary)

@@ -15,7 +15,7 @@ from tauforge.cli.motions import read_motion, warn_of_forces
 from tauforge.cli.output import Records, note, number, records, result, seconds, table, working
 from tauforge.cli.values import bad, load_robot, quantities, quantity, robot_carrying
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.terminal import one_line
+from tauforge.text import one_line
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot

@@ -9,7 +9,7 @@ from tauforge.cli.motions import read_motion, rows_of
 from tauforge.cli.output import number, result, seconds, table
 from tauforge.cli.shell import Failed
 from tauforge.cli.values import bad, kind_of, load_robot, parse_wrench, robot_carrying
-from tauforge.terminal import one_line
+from tauforge.text import one_line
 
 LEG_FUNCTIONS = ("leg_motion", "joint_reactions", "force_matrix")
 DEMANDS = (

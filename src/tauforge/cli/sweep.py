@@ -13,7 +13,7 @@ import typer
 from tauforge.cli.arguments import File, Json, Lock, Texts, Tip, complete_robot, names_in, setting, switch
 from tauforge.cli.output import note, number, result, table
 from tauforge.cli.values import bad, load_robot, pairs, quantity
-from tauforge.terminal import one_line
+from tauforge.text import one_line
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from tauforge.robots.payload import Payload
+    from tauforge.robots.loads import Payload
     from tauforge.robots.robot import Robot
 
 NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*)?")
@@ -67,7 +67,7 @@ def parse_wrench(text: str | None) -> list[float] | None:
 
 
 def parse_payload(text: str | None) -> Payload | None:
-    from tauforge.robots.payload import Payload
+    from tauforge.robots.loads import Payload
 
     if text is None:
         return None

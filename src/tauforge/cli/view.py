@@ -12,7 +12,7 @@ from tauforge.cli.arguments import File, Lock, Robot, Smooth, Tip, setting, swit
 from tauforge.cli.motions import read_motion
 from tauforge.cli.output import note, warn
 from tauforge.cli.values import bad, load_robot
-from tauforge.terminal import one_line
+from tauforge.text import one_line
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot

@@ -12,10 +12,10 @@ from tauforge.arrays import Array, real_number
 from tauforge.designs.measures import MEASURES, check_measures, judges_forces, measures_of
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.robots.capabilities import design_parameters
-from tauforge.robots.payload import PAYLOAD, Payload
+from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
-from tauforge.robots.shown_results import summarised
 from tauforge.robots.static_quantities import METRE, at_positions
+from tauforge.robots.summary import summarised
 from tauforge.validation import broadcast_shape, did_you_mean, real, real_array
 
 BLOCK_ROWS = 2**17  # pairs of a design and a state: 30 MB

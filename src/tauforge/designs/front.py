@@ -19,8 +19,7 @@ from tauforge.errors import ModelError, ShapeError
 from tauforge.files import written_whole
 from tauforge.robots.capabilities import design_parameters
 from tauforge.robots.robot import Robot
-from tauforge.robots.shown_results import some_of, summarised
-from tauforge.robots.summary import Rows, Summary, SummaryTable
+from tauforge.robots.summary import Rows, Summary, SummaryTable, some_of, summarised
 from tauforge.validation import real_array
 
 if TYPE_CHECKING:

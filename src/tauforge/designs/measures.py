@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import TauforgeError, UnsupportedFeatureError
-from tauforge.field_docs import with_field_docs
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import check_quantities
 

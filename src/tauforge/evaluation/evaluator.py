@@ -22,12 +22,11 @@ from tauforge import settings
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.errors import SingularityError
-from tauforge.evaluation.arguments import batch_shape
+from tauforge.evaluation.arguments import batch_shape, without_choices
 from tauforge.evaluation.derivatives import slopes_by
 from tauforge.evaluation.functions import Formula, Guard, choices, flat
 from tauforge.evaluation.reference import reference
 from tauforge.evaluation.unmodified import is_unmodified, own_methods
-from tauforge.evaluation.varying import without_choices
 from tauforge.kernels.backends import NoKernelError, TooLargeError, backend_of
 from tauforge.kernels.cpu.code_memory import executable_memory
 from tauforge.kernels.specification import Shape, Specification

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tauforge.class_tools import Weakly
 from tauforge.evaluation.functions import Argument
 from tauforge.kernels.specification import Shape
-from tauforge.weakly import Weakly
 
 if TYPE_CHECKING:
     from tauforge.kernels.cpu.kernel import CpuKernel

@@ -1,14 +1,15 @@
-"""The reference: formulas over contiguous NumPy columns, one for each component, over blocks of rows."""
+"""Formulas over NumPy columns: the reference for kernels, and runs with rounding errors in every operation."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tauforge.algebra.scalars import Column
+from tauforge.algebra.scalars import BINARY, Column, FoldingScalar, Scalar, arctangent, function, is_zero, select
 from tauforge.arrays import Array
 from tauforge.evaluation.arguments import batch_shape, finite_rows
 from tauforge.evaluation.functions import Formula, choices, flat, results_of
@@ -77,3 +78,50 @@ def _fill(outs: tuple[Array, ...], batch: Shape, formula: Formula, arguments: Ma
             # a result that overflows becomes NaN: 0 x + x; in kernels it may stay infinite
             out[(..., *index)] = scalar.value * 0.0 + scalar.value if isinstance(scalar, Column) else scalar
         out[spoilt] = np.nan
+
+
+RUNS = 6  # that the largest difference of so few is far below the usual one has a chance of less than 1 %
+DIFFERENT = 997  # errors; a prime, so that they do not repeat with the steps of a formula
+EPSILON = float(np.finfo(float).eps)
+
+Errors = Iterator[Array]
+
+
+def errors() -> Errors:
+    """What results of operations are multiplied by, (RUNS, 1) each: 1 in the first run, else 1 but for rounding."""
+    units = np.random.default_rng(0).integers(-1, 2, (DIFFERENT, RUNS, 1))
+    units[:, 0] = 0
+    return cycle(1.0 + EPSILON * units)
+
+
+class Shaken(FoldingScalar):
+    """One number in all runs, (RUNS, k) for k states or (RUNS, 1)."""
+
+    __slots__ = ("errors", "value")
+
+    def __init__(self, value: Any, errors: Errors) -> None:
+        self.value, self.errors = value * next(errors), errors
+
+    def _binary(self, name: str, a: Scalar, b: Scalar) -> Shaken:
+        operation = arctangent if name == "atan2" else BINARY[name]
+        return Shaken(operation(_bare(a), _bare(b)), self.errors)
+
+    def _unary(self, name: str) -> Shaken:
+        return Shaken(-self.value if name == "neg" else function(name, self.value), self.errors)
+
+    def _select(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Shaken:
+        return Shaken(select(_bare(a), _bare(b), _bare(x), _bare(y)), self.errors)
+
+
+def _bare(x: Scalar) -> Any:
+    return x.value if isinstance(x, Shaken) else x
+
+
+def shaken(values: Array, errors: Errors) -> list[Scalar]:
+    """The columns of values (k, n), each known to rounding; a number that is zero stays one."""
+    return [0.0 if len(values) == 1 and is_zero(float(x[0])) else Shaken(x, errors) for x in values.T]
+
+
+def runs(results: Scalar, states: int) -> Array:
+    """(RUNS, states, n) of n results."""
+    return np.stack([np.broadcast_to(_bare(x), (RUNS, states)) for x in results], axis=-1)

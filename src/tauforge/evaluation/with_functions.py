@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from tauforge import settings
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.errors import ShapeError, UnsupportedFeatureError
-from tauforge.evaluation import varying as families
+from tauforge.evaluation import arguments as families
 from tauforge.evaluation.arguments import ON_SINGULAR, checked, sorted_call
 from tauforge.evaluation.array_libraries import library_of
 from tauforge.evaluation.differentiable import check_request, named_function

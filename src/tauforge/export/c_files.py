@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.export import description
 from tauforge.export.functions import Wanted, check_extra, chosen
-from tauforge.field_docs import with_field_docs
 from tauforge.files import written_whole
 from tauforge.kernels.c99 import files
 from tauforge.kernels.c99.function import CFunction

@@ -12,9 +12,8 @@ from tauforge import __version__
 from tauforge.evaluation.functions import Argument, Function
 from tauforge.kernels.c99.function import Described
 from tauforge.kernels.specification import Specification
-from tauforge.robots.base_motion import BASE_MOTION
 from tauforge.robots.formulations import WRENCH
-from tauforge.robots.payload import PAYLOAD, Payload
+from tauforge.robots.loads import BASE_MOTION, PAYLOAD, Payload
 from tauforge.robots.positions import body_name
 from tauforge.robots.robot import Robot
 

@@ -18,15 +18,15 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.control.computed_torque import ComputedTorque
 from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.evaluation.arguments import check_names
 from tauforge.evaluation.functions import Argument, Function, choices, flat, results_of
 from tauforge.evaluation.reference import reference_call
-from tauforge.evaluation.varying import check_names
 from tauforge.export import description
 from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.c99.function import Described, without_doubt
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.motion.motion import MotionSample
-from tauforge.robots.payload import PAYLOAD, Payload
+from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 from tauforge.simulation.any_scalar_robot import AnyScalarRobot
 from tauforge.simulation.step_formulas import NO_TIME

@@ -8,10 +8,10 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from tauforge.algebra.scalars import Scalar
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.differentiable import BoundFunction, named_function
 from tauforge.extras import how_to_install
-from tauforge.field_docs import with_field_docs
 from tauforge.kernels.specification import Shape
 from tauforge.robots.robot import Robot
 from tauforge.tracing.graph import Graph

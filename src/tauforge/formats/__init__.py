@@ -1,6 +1,6 @@
 """Robots in files: `load`, the catalogue, and readers and writers of TOML, URDF and MJCF."""
 
-from tauforge.writers import register_writer
+from tauforge.plugins import register_writer
 
 for _kind, _suffix, _module in (
     ("SerialArm", ".toml", "arm_toml"),

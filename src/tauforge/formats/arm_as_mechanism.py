@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from tauforge.formats.toml_schema import DRIVE
+from tauforge.plugins import save
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Hinge, MechanismJoint, Slider, Weld
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.validation import IDENTITY_ROWS, rows
-from tauforge.writers import save
 
 TOOL = "tool"
 

@@ -15,7 +15,7 @@ from tauforge.robots.mechanism import parts
 from tauforge.robots.mechanism.loop_closure import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import ZERO_INERTIA, Body, MechanismJoint, Spring
-from tauforge.robots.provenance import Source
+from tauforge.robots.records import Source
 from tauforge.validation import shown
 
 FORMAT = "tauforge-mechanism-1"

@@ -24,7 +24,7 @@ from tauforge.formats.xml_lines import Element, shown
 from tauforge.robots.mechanism.loop_closure import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, MechanismJoint, Spherical, Spring, Weld
-from tauforge.robots.physical import levels_to_the_caller
+from tauforge.robots.plausibility import levels_to_the_caller
 
 PASSED_OVER = ("asset", "visual", "statistic", "size", "keyframe", "sensor", "custom", "contact")
 READ = ("compiler", "option", "default", "worldbody", "equality", "actuator", "tendon")

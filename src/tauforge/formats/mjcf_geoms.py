@@ -18,7 +18,7 @@ from tauforge.formats.file_names import relative_parts
 from tauforge.formats.inertials import NO_BODY, Inertial, together
 from tauforge.formats.mjcf_values import Values, children, up_to
 from tauforge.formats.xml_lines import Element, shown
-from tauforge.robots.visuals import LARGEST_SIZE, Box, Cylinder, MeshFile, Shape, Sphere, Visual
+from tauforge.robots.drawing import LARGEST_SIZE, Box, Cylinder, MeshFile, Shape, Sphere, Visual
 from tauforge.validation import Floats
 
 WATER = 1000.0  # kg/m^3, the default density

@@ -15,7 +15,7 @@ from tauforge.formats import xml_text as xml
 from tauforge.formats.xml_text import Held, opened, tag
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Hinge, MechanismJoint, Spherical, Weld
-from tauforge.robots.physical import levels_to_the_caller
+from tauforge.robots.plausibility import levels_to_the_caller
 
 WORLD = "world"
 SPAN = 0.1  # of the mechanism's size: distance of the two points that hold a hinge's axis

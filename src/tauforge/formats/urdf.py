@@ -16,12 +16,12 @@ from tauforge.formats.urdf_locked_joints import check_lock, leader_of, with_lock
 from tauforge.formats.urdf_tree import LETTERS, Attachment, Tree, UrdfJoint, listed, read_tree, unknown_name
 from tauforge.formats.urdf_visuals import read_visuals
 from tauforge.formats.xml_lines import Element, read_xml, shown
-from tauforge.robots.physical import levels_to_the_caller
-from tauforge.robots.provenance import Source
+from tauforge.robots.drawing import Visual
+from tauforge.robots.plausibility import levels_to_the_caller
+from tauforge.robots.records import Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.serial.joint import Joint
 from tauforge.robots.serial.serial_arm import SerialArm
-from tauforge.robots.visuals import Visual
 
 Links = Mapping[str, Attachment]
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from tauforge.formats.xml_lines import Element, shown
-from tauforge.robots.visuals import LARGEST_SIZE
+from tauforge.robots.drawing import LARGEST_SIZE
 
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 ZEROS = (0.0, 0.0, 0.0)

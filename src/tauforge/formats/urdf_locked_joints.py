@@ -12,7 +12,7 @@ from tauforge.algebra.vectors import IDENTITY, ZERO, Transform
 from tauforge.errors import ModelError
 from tauforge.formats.urdf_tree import LETTERS, Mimic, Tree, UrdfJoint, meant, unknown_name
 from tauforge.formats.xml_lines import shown
-from tauforge.robots.mistaken_units import warn_of_coordinate
+from tauforge.robots.plausibility import warn_of_coordinate
 
 SAME = 1e-9  # of two coordinates of one joint, rad or m, and relative to them
 

@@ -14,11 +14,11 @@ from tauforge.formats.urdf_locked_joints import coordinates_at_zero, displaced, 
 from tauforge.formats.urdf_tree import LETTERS, Tree, UrdfJoint, listed, unknown_name
 from tauforge.formats.urdf_visuals import read_visuals
 from tauforge.formats.xml_lines import Element, shown
+from tauforge.robots.drawing import Visual
 from tauforge.robots.mechanism.loop_closure import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, Hinge, MechanismJoint, Planar, Slider, Weld
-from tauforge.robots.provenance import Source
-from tauforge.robots.visuals import Visual
+from tauforge.robots.records import Source
 
 
 def mechanism_of(

@@ -19,7 +19,7 @@ from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.formats.inertials import NO_BODY, Inertial
 from tauforge.formats.urdf_elements import MOMENTS, unknown_names, value, values
 from tauforge.formats.xml_lines import XACRO_REMEDY, Element, shown
-from tauforge.robots.physical import levels_to_the_caller
+from tauforge.robots.plausibility import levels_to_the_caller
 
 LETTERS = {"revolute": "R", "continuous": "R", "prismatic": "P"}
 TYPES = (*LETTERS, "fixed")

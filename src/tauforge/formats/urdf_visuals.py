@@ -15,8 +15,8 @@ from tauforge.formats.file_names import MANIFEST, PACKAGE, relative_parts
 from tauforge.formats.urdf_elements import ATTRIBUTES, value
 from tauforge.formats.urdf_tree import read_origin
 from tauforge.formats.xml_lines import Element, shown
-from tauforge.robots.physical import levels_to_the_caller
-from tauforge.robots.visuals import LARGEST_SIZE, Box, Cylinder, MeshFile, Shape, Sphere
+from tauforge.robots.drawing import LARGEST_SIZE, Box, Cylinder, MeshFile, Shape, Sphere
+from tauforge.robots.plausibility import levels_to_the_caller
 from tauforge.validation import Floats
 
 MAX_VISUALS = 1000  # far above any robot, and drawn without trouble

@@ -17,7 +17,7 @@ from tauforge.formats.xml_lines import MAX_BYTES
 from tauforge.robots.mechanism.assembly import ElementaryJoint, elementary_joints
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spherical
-from tauforge.robots.physical import levels_to_the_caller
+from tauforge.robots.plausibility import levels_to_the_caller
 
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 Value = str | float | Iterable[float] | None  # of an attribute

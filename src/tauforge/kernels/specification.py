@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.kernels.sources import sources_digest
 from tauforge.tracing.graph import Graph
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array, real_number, real_numbers
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import ShapeError
-from tauforge.field_docs import with_field_docs
 from tauforge.robots.poses import twists
-from tauforge.robots.shown_results import summarised
+from tauforge.robots.summary import summarised
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot

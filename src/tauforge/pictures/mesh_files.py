@@ -28,7 +28,7 @@ from tauforge.errors import ModelError
 from tauforge.extras import extra_for
 from tauforge.formats.file_names import MANIFEST, PACKAGE
 from tauforge.pictures.triangles import Mesh, sound, stretched
-from tauforge.robots.visuals import LARGEST_SIZE, MeshFile
+from tauforge.robots.drawing import LARGEST_SIZE, MeshFile
 
 KINDS = ("stl", "obj", "ply", "glb", "dae")
 MOST_BYTES = 50_000_000

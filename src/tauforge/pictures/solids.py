@@ -13,9 +13,8 @@ from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.pictures import triangles
 from tauforge.pictures.mesh_files import read_mesh
 from tauforge.pictures.triangles import Mesh, sound, stretched, thinned
-from tauforge.robots.drawing import Drawing, Solid
-from tauforge.robots.physical import levels_to_the_caller
-from tauforge.robots.visuals import Box, Cylinder, MeshFile, Shape, Sphere
+from tauforge.robots.drawing import Box, Cylinder, Drawing, MeshFile, Shape, Solid, Sphere
+from tauforge.robots.plausibility import levels_to_the_caller
 
 UNSAID = (0.62, 0.66, 0.71, 1.0)  # of solids without a colour
 MOST_TOLD = 3  # files that the warning names

@@ -14,13 +14,12 @@ from numpy.typing import ArrayLike
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import Weakly, computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation.arguments import as_argument, finite_rows
 from tauforge.evaluation.unmodified import ours
-from tauforge.robots.parts import Dampers, DesignParameter, Limit, LimitedQuantity, Sensor
+from tauforge.robots.records import Dampers, DesignParameter, Limit, LimitedQuantity, Sensor
 from tauforge.validation import did_you_mean, real_array
-from tauforge.weakly import Weakly
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot

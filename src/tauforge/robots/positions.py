@@ -10,11 +10,11 @@ import numpy as np
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.capabilities import Capability
-from tauforge.robots.parts import Coordinate
+from tauforge.robots.records import Coordinate
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot

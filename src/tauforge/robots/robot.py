@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.evaluation import varying as families
+from tauforge.evaluation import arguments as families
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.with_functions import WithFunctions, quick
@@ -22,16 +22,16 @@ from tauforge.robots import defaults
 from tauforge.robots.capabilities import Bounds, Designs, Dissipation, Sensors
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.formulations import Formulations, forces_by_rows
-from tauforge.robots.parts import (
+from tauforge.robots.loads import Payload
+from tauforge.robots.positions import Loops, MovedBody, Positions
+from tauforge.robots.records import (
     Actuator,
     Coordinate,
+    KnownException,
+    Source,
 )
-from tauforge.robots.payload import Payload
-from tauforge.robots.positions import Loops, MovedBody, Positions
-from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.state_space import PlainState, StateSpace
-from tauforge.robots.summary import Summary
-from tauforge.robots.summary_text import html
+from tauforge.robots.summary import Summary, html
 
 if TYPE_CHECKING:
     pass

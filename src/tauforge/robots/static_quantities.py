@@ -16,7 +16,7 @@ from tauforge.algebra.condition import condition, extremes
 from tauforge.algebra.scalars import Scalar, absolute, select
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.evaluation import varying as families
+from tauforge.evaluation import arguments as families
 from tauforge.evaluation.arguments import as_argument, batch_shape
 from tauforge.evaluation.condition import check_length, settled, smallest_stiffness
 from tauforge.evaluation.evaluator import kernels_allowed
@@ -24,14 +24,14 @@ from tauforge.evaluation.functions import choices, results_of
 from tauforge.evaluation.reference import reference
 from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
 from tauforge.kernels.specification import Shape, Specification
-from tauforge.robots.payload import PAYLOAD
+from tauforge.robots.loads import PAYLOAD
 from tauforge.robots.positions import body_of
 from tauforge.robots.positions import condition as body_condition
 from tauforge.tracing.graph import Graph, trace
 from tauforge.validation import did_you_mean
 
 if TYPE_CHECKING:
-    from tauforge.robots.payload import Payload
+    from tauforge.robots.loads import Payload
     from tauforge.robots.robot import Robot
 
 Scalars = Sequence[Scalar]

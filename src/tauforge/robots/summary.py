@@ -1,9 +1,16 @@
-"""A robot in words and tables, as data: who prints it chooses the format of its numbers."""
+"""Summaries of robots and results: as data, as text for a terminal, and as HTML for a notebook."""
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from html import escape
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from tauforge.text import number, printable
 
 
 @dataclass(frozen=True)
@@ -47,12 +54,12 @@ class Summary(NamedTuple):
     parts: tuple[SummaryTable | Words, ...] = ()
 
     def __repr__(self) -> str:
-        from tauforge.robots.summary_text import plain_text
+        from tauforge.robots.summary import plain_text
 
         return plain_text(self)
 
     def _repr_html_(self) -> str:
-        from tauforge.robots.summary_text import html
+        from tauforge.robots.summary import html
 
         return html(self)
 
@@ -65,3 +72,151 @@ PRODUCTS = tuple(name for name, _, _ in PAIRS)
 def six_numbers(inertia: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
     """The moments and products of an inertia tensor in the order of `PRODUCTS`."""
     return tuple(inertia[i][j] for _, i, j in PAIRS)
+
+
+RIGHT = ' style="text-align: right"'
+QUARTERS = {0.5: "pi/2", 1.0: "pi", -0.5: "-pi/2", -1.0: "-pi"}
+
+
+def sentence(words: Words) -> str:
+    return words if isinstance(words, str) else "".join(w if isinstance(w, str) else number(w) for w in words)
+
+
+def texts_of(part: SummaryTable) -> list[list[str]]:
+    """The rows of a table."""
+    angles = [name.endswith("[rad]") for name in part.header]
+    return [[cell_text(cell, angle) for cell, angle in zip(row, angles, strict=True)] for row in part.rows]
+
+
+def cell_text(cell: Cell, angle: bool = False) -> str:
+    if cell is None:
+        return "-"
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, Span):
+        return f"{number(cell.lower)} to {number(cell.upper)}"
+    if isinstance(cell, Each):
+        values = [cell_text(value) for value in cell.values]
+        return values[0] if len(set(values)) == 1 else "; ".join(values)
+    if isinstance(cell, tuple):
+        return ", ".join(number(x) for x in cell)
+    return QUARTERS.get(cell / math.pi, number(cell)) if angle else number(cell)  # quarter turns by their name
+
+
+def plain_text(summary: Summary) -> str:
+    """Headline, sentences and tables, for `print`: texts to the left, numbers to the right."""
+    parts = [
+        _text_table(part) if isinstance(part, SummaryTable) else printable(sentence(part)) for part in summary.parts
+    ]
+    return "\n\n".join([printable(sentence(summary.headline)), *parts])
+
+
+def _text_table(part: SummaryTable) -> str:
+    cells = [[printable(text) for text in row] for row in (part.header, *texts_of(part))]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "  ".join(
+            text.ljust(width) if k < part.texts else text.rjust(width)
+            for k, (text, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]
+    return "\n".join([*([printable(part.title)] if part.title else []), *lines])
+
+
+def html(summary: Summary) -> str:
+    """Headline, sentences and tables."""
+    parts = [
+        _html_table(part) if isinstance(part, SummaryTable) else f"<p>{_safe(sentence(part))}</p>"
+        for part in summary.parts
+    ]
+    return f"<div><p><b>{_safe(sentence(summary.headline))}</b></p>{''.join(parts)}</div>"
+
+
+def _html_table(part: SummaryTable) -> str:
+    head = "".join(f"<th>{_safe(name)}</th>" for name in part.header)
+    rows = "".join(
+        "<tr>"
+        + "".join(f"<td{'' if k < part.texts else RIGHT}>{_safe(text)}</td>" for k, text in enumerate(row))
+        + "</tr>"
+        for row in texts_of(part)
+    )
+    caption = f"<caption>{_safe(part.title)}</caption>" if part.title else ""
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _safe(text: str) -> str:
+    """Names come from files of other people."""
+    return escape(printable(text))
+
+
+T = TypeVar("T", bound=type)
+
+MOST_ROWS = 12  # of a table with a row for each of many
+FEW = 6  # numbers that are written out
+
+
+def summarised(cls: T) -> T:
+    """A class whose results are printed by their `summary()`; without one, by their fields.
+
+    For tuples with names and for dataclasses. A dataclass needs repr=False if it inherits this.
+    """
+    shown: Any = cls
+    shown.__repr__ = _text
+    if not hasattr(cls, "_repr_html_"):
+        shown._repr_html_ = _html
+    return cls
+
+
+def _text(result: Any) -> str:
+    return repr(_summary(result))
+
+
+def _html(result: Any) -> str:
+    """For notebooks."""
+    return _summary(result)._repr_html_()
+
+
+def _summary(result: Any) -> Summary:
+    summary: Summary = result.summary() if hasattr(result, "summary") else fields_summary(result)
+    return summary
+
+
+def fields_summary(result: Any) -> Summary:
+    """Shape and values, or their range, of each field; of each entry where a field is a dict."""
+    names = [field.name for field in dataclasses.fields(result)] if dataclasses.is_dataclass(result) else result._fields
+    found: dict[str, Any] = {}
+    for name in names:
+        value = getattr(result, name)
+        found |= {f"{name}[{key!r}]": x for key, x in value.items()} if isinstance(value, dict) else {name: value}
+    rows: Rows = tuple((name, *array_cell(value)) for name, value in found.items())
+    return Summary(type(result).__name__, (SummaryTable("", ("field", "shape", "values"), rows, texts=3),))
+
+
+def array_cell(value: Any) -> tuple[str, str]:
+    """The shape of an array, and its numbers if they are few, else from the smallest to the largest.
+
+    Arrays of other libraries have their type in the place of the numbers: they may be on a GPU, or have none yet.
+    """
+    if value is None:
+        return "-", "-"
+    if not isinstance(value, np.ndarray | np.generic | float | int):
+        return str(tuple(getattr(value, "shape", ()))), type(value).__name__
+    array = np.asarray(value)
+    return str(array.shape), _values(array)
+
+
+def _values(array: np.ndarray[Any, Any]) -> str:
+    if array.dtype == bool and array.size > 1:
+        return f"{array.sum()} true, {(~array).sum()} false"
+    if array.size <= FEW:
+        return ", ".join(str(x) if isinstance(x, bool) else number(x) for x in array.ravel().tolist()) or "-"
+    finite = array[np.isfinite(array)]
+    lost = f"{array.size - finite.size} not finite" if finite.size < array.size else ""
+    span = f"{number(float(finite.min()))} to {number(float(finite.max()))}" if finite.size else ""
+    return "; ".join(filter(None, (span, lost)))
+
+
+def some_of(count: int, most: int = MOST_ROWS) -> list[int]:
+    """Row numbers for a table: all, or the first, the last and some between."""
+    return list(range(count)) if count <= most else [round(k * (count - 1) / (most - 1)) for k in range(most)]

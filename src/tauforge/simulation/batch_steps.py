@@ -13,8 +13,8 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.errors import UnsupportedFeatureError
+from tauforge.evaluation.arguments import in_rows
 from tauforge.evaluation.unmodified import own_methods
-from tauforge.evaluation.varying import in_rows
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import StateSpace

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.field_docs import with_field_docs
+from tauforge.class_tools import with_field_docs
 from tauforge.robots.positions import singularity
 from tauforge.robots.robot import Robot
 

@@ -17,7 +17,7 @@ from tauforge.charts.notebook import InNotebook
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.extras import extra_for
 from tauforge.files import written_whole
-from tauforge.robots.physical import levels_to_the_caller
+from tauforge.robots.plausibility import levels_to_the_caller
 from tauforge.robots.summary import Cell, Rows, Summary, SummaryTable, Words
 from tauforge.simulation.events import Event
 from tauforge.simulation.recording_files import ANGLES, ARRAYS, read_recording, write_npz, write_table

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
+from tauforge.class_tools import with_field_docs
 from tauforge.control.controller import Controller
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.evaluation.evaluator import kernels_allowed
-from tauforge.field_docs import with_field_docs
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.specification import Shape
 from tauforge.motion.motion import Motion
-from tauforge.robots.payload import PAYLOAD, Payload
+from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
-from tauforge.robots.shown_results import summarised
+from tauforge.robots.summary import summarised
 from tauforge.simulation.checks import numbers
 from tauforge.simulation.gpu_gradients import GpuWayBack
 from tauforge.simulation.processor_gradients import Bars, ProcessorWayBack, WayBack

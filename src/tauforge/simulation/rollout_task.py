@@ -13,14 +13,14 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.evaluation.arguments import check_names, check_values
 from tauforge.evaluation.unmodified import method_is_ours
-from tauforge.evaluation.varying import check_names, check_values
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.arrays import is_on_gpu
 from tauforge.kernels.cuda.kernel import DTYPES
 from tauforge.kernels.specification import Shape
 from tauforge.motion.motion import Motion, MotionSample, in_velocities_of, positive
-from tauforge.robots.payload import PAYLOAD, Payload
+from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import PlainState
 from tauforge.simulation import checks

@@ -20,12 +20,12 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.errors import UnsupportedFeatureError
+from tauforge.evaluation.arguments import in_rows
 from tauforge.evaluation.array_libraries import arithmetic_of
 from tauforge.evaluation.evaluator import kernels_allowed
-from tauforge.evaluation.varying import in_rows
 from tauforge.kernels.backends import NoKernelError
 from tauforge.motion.motion import Motion, MotionSample
-from tauforge.robots.payload import Payload
+from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.simulation.batch_steps import BatchSteps, WatchedSteps
 from tauforge.simulation.compiled_steps import WHOLE, CompiledSteps, StagedSteps, State

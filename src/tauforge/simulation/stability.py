@@ -28,8 +28,8 @@ from tauforge.errors import StiffFrictionWarning, UnstableLoopWarning
 from tauforge.evaluation.functions import choices, has, results_of
 from tauforge.evaluation.reference import reference
 from tauforge.evaluation.unmodified import method_is_ours
-from tauforge.robots.parts import Dampers
-from tauforge.robots.physical import levels_to_the_caller
+from tauforge.robots.plausibility import levels_to_the_caller
+from tauforge.robots.records import Dampers
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law
 

@@ -19,7 +19,7 @@ from tauforge.control.controller import Controller
 from tauforge.evaluation.unmodified import is_unmodified
 from tauforge.kernels.specification import Shape, Specification, inputs_of
 from tauforge.motion.motion import MotionSample
-from tauforge.robots.payload import PAYLOAD
+from tauforge.robots.loads import PAYLOAD
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import ALONE, Judged, StateFormulas, formula_results
 from tauforge.simulation.any_scalar_robot import AnyScalarRobot

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError
-from tauforge.field_docs import with_field_docs
 from tauforge.motion.csv_motion import CsvMotion
 from tauforge.motion.joint_move import JointMove
 from tauforge.motion.motion import Motion, PoseMotion

@@ -15,12 +15,12 @@ from tauforge.arrays import Array
 from tauforge.charts.figure import Figure, Line, Panel
 from tauforge.charts.maps import Map, Maps, drawn_maps
 from tauforge.charts.with_matplotlib import drawn
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError
-from tauforge.field_docs import with_field_docs
-from tauforge.number_text import number
 from tauforge.robots.static_quantities import HOLDS
 from tauforge.sweeps.reading import open_dataset
 from tauforge.sweeps.store import MARK
+from tauforge.text import number
 from tauforge.workspace.pictures import FREE
 
 if TYPE_CHECKING:

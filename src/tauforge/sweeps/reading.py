@@ -12,8 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError
-from tauforge.field_docs import with_field_docs
 from tauforge.kernels.cpu.threads import get_threads
 from tauforge.sweeps.grid import Index
 from tauforge.sweeps.opening import is_sweep

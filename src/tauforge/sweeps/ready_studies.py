@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pkgutil import resolve_name
 from typing import NamedTuple
 
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError
-from tauforge.field_docs import with_field_docs
 from tauforge.robots.robot import Robot
 from tauforge.sweeps.grid import Axis
 from tauforge.sweeps.study import Study

@@ -17,15 +17,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError, SweepError
-from tauforge.field_docs import with_field_docs
 from tauforge.kernels.cpu.threads import get_threads
-from tauforge.number_text import number
 from tauforge.sweeps.grid import Index, grid_of
 from tauforge.sweeps.opening import opened_store
 from tauforge.sweeps.reading import damaged_blocks
 from tauforge.sweeps.store import GO_ON, Store, do_block
 from tauforge.sweeps.study import Study
+from tauforge.text import number
 
 if TYPE_CHECKING:
     from distributed import Client

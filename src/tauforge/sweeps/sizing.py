@@ -12,7 +12,7 @@ from tauforge.arrays import Array
 from tauforge.control.controller import check_actuator_motion
 from tauforge.errors import ModelError
 from tauforge.robots.formulations import forces_by_rows
-from tauforge.robots.payload import PAYLOAD, Payload
+from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.positions import singularity
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import HOLDS as ALL_HOLD

@@ -13,7 +13,7 @@ from tauforge.control.computed_torque import ComputedTorque
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.capabilities import Dissipation
-from tauforge.robots.payload import Payload
+from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import enough_steps
 from tauforge.simulation.rollouts import Rollout, rollout

@@ -13,7 +13,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
-from tauforge.robots.payload import Payload
+from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import QUANTITIES, UNKNOWN, at_positions, check_quantities, codes, unknown_words
 from tauforge.sweeps.grid import Axis

@@ -14,15 +14,15 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, SingularityError, TauforgeError
 from tauforge.evaluation.arguments import ON_SINGULAR
-from tauforge.number_text import number
 from tauforge.pictures.animation_frames import AnimationFrames, Forces
 from tauforge.robots.drawing import Reaction
 from tauforge.robots.formulations import FORMULATION
-from tauforge.robots.parts import LimitedQuantity
-from tauforge.robots.payload import Payload
+from tauforge.robots.loads import Payload
 from tauforge.robots.positions import condition as body_condition
 from tauforge.robots.positions import singularity
+from tauforge.robots.records import LimitedQuantity
 from tauforge.robots.robot import Robot
+from tauforge.text import number
 from tauforge.viewer import colours
 
 TRIED = 16  # random states that tell how large forces usually are

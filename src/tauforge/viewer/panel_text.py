@@ -9,9 +9,9 @@ from html import escape
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.number_text import number
-from tauforge.robots.parts import LimitedQuantity
+from tauforge.robots.records import LimitedQuantity
 from tauforge.robots.robot import Robot
+from tauforge.text import number
 from tauforge.viewer import colours
 from tauforge.viewer.evaluation import RED_CONDITION, Reading, condition_colour, condition_words
 

@@ -19,7 +19,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, TauforgeError
 from tauforge.pictures import animate
-from tauforge.robots.payload import Payload
+from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.simulation.recording import Recording
 from tauforge.tables.robot_columns import TIME, columns_of

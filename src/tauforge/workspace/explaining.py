@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import TauforgeError
-from tauforge.field_docs import with_field_docs
-from tauforge.robots.parts import Limit
-from tauforge.robots.payload import Payload
+from tauforge.robots.loads import Payload
 from tauforge.robots.positions import condition as body_condition
+from tauforge.robots.records import Limit
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import unknown_words
 from tauforge.robots.summary import Rows, Summary, SummaryTable

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
-from tauforge.robots.payload import Payload
+from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.robots.static_quantities import (
     QUANTITIES,

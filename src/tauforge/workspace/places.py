@@ -8,7 +8,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import TauforgeError
-from tauforge.robots.payload import Payload
+from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.workspace.reaching import pose_of_tool
 from tauforge.workspace.rules import rules_of

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import ShapeError
-from tauforge.field_docs import with_field_docs
-from tauforge.robots.payload import Payload
+from tauforge.robots.loads import Payload
 from tauforge.robots.poses import pose_error, pose_of, transforms, turned
 from tauforge.robots.positions import body_of
 from tauforge.robots.robot import Robot

@@ -6,8 +6,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from typing import Any
 
-from tauforge.robots.shown_results import summarised
-from tauforge.robots.summary import Summary
+from tauforge.robots.summary import Summary, summarised
 
 
 @summarised

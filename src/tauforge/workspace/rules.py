@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError, ShapeError, TauforgeError
 from tauforge.evaluation.arguments import ON_SINGULAR, as_argument
-from tauforge.robots.parts import Limit
-from tauforge.robots.payload import Payload
+from tauforge.robots.loads import Payload
+from tauforge.robots.records import Limit
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.robots.static_quantities import UNKNOWN, at_positions, check_quantities, codes, unknown_words
 from tauforge.validation import real

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError, UnsupportedFeatureError
-from tauforge.robots.payload import Payload
+from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.summary import Rows, Summary, SummaryTable
 from tauforge.workspace.rays import FARTHEST, STEPS, TURN_STEPS, Rays, ends_of, size_of

@@ -7,7 +7,7 @@ import numpy as np
 from tauforge.algebra.vectors import Vector
 from tauforge.analysis.comparison import random_states, relative_error, row_errors
 from tauforge.formats.loading import load
-from tauforge.formulations.serial import FORMULATIONS, outward_inward
+from tauforge.formulations.serial import INVERSE_DYNAMICS, outward_inward
 from tauforge.formulations.serial.parameters import ArmParameters
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge_papers.angeles.algorithm_counts import NAME
@@ -40,7 +40,7 @@ def handled() -> tuple[Claim, Table]:
         state = random_states(arm, STATES)
         exact, ours, as_printed, *wrong = (
             reference(formula, arm.model.parameters, *state)
-            for formula in (FORMULATIONS[ORACLE], FORMULATIONS[NAME], both, *slips)
+            for formula in (INVERSE_DYNAMICS[ORACLE], INVERSE_DYNAMICS[NAME], both, *slips)
         )
         mended.append(relative_error(exact, ours))
         printed.append(float(np.median(row_errors(exact, as_printed))))
@@ -96,7 +96,7 @@ def free_points() -> Claim:
         arm = random_arm(random, f"R{kind}RPR")
         state, shift = random_states(arm, STATES), Vector(*random.uniform(-1, 1, 3).tolist())
         forces = [
-            reference(FORMULATIONS[NAME], one, *state)
+            reference(INVERSE_DYNAMICS[NAME], one, *state)
             for one in (arm.model.parameters, moved(arm.model.parameters, 1, shift))
         ]
         errors[kind] = row_errors(*forces)

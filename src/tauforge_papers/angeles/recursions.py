@@ -9,7 +9,7 @@ from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Matrix, Transform, V
 from tauforge.analysis.comparison import random_states, relative_error
 from tauforge.arrays import Array
 from tauforge.formulations.bodies import BodyParameters
-from tauforge.formulations.serial import FORMULATIONS
+from tauforge.formulations.serial import INVERSE_DYNAMICS
 from tauforge.formulations.serial.orthogonal_complement import geometry, motions, twist_blocks
 from tauforge.formulations.serial.outward_inward import MassCentre, outward
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters, moving_base
@@ -92,7 +92,7 @@ def gravity() -> Claim:
         g = random.normal(0, 5, 3)
         parameters, still = arm.model.parameters._replace(gravity=Vector(*g.tolist())), np.zeros((STATES, arm.n))
         q = random_states(arm, STATES, arm.n)[0]
-        ours = reference(FORMULATIONS[NAME], parameters, q, still, still)
+        ours = reference(INVERSE_DYNAMICS[NAME], parameters, q, still, still)
         weights = np.concatenate([[0, 0, 0, *(joint.mass * g)] for joint in arm.joints])
         held = np.array([-shaping_matrix(parameters, row).T @ weights for row in q.tolist()])
         errors.append(relative_error(ours, held))
@@ -135,14 +135,14 @@ def on_a_moving_base() -> Claim:
     for kinds in CARRIED:
         parameters = random_arm(random, kinds).model.parameters
         q, qd, qdd = random.normal(size=(3, POSES, 6 + len(kinds)))
-        exact = reference(FORMULATIONS[ORACLE], on_six_joints(parameters), q, qd, qdd)[:, 6:]
+        exact = reference(INVERSE_DYNAMICS[ORACLE], on_six_joints(parameters), q, qd, qdd)[:, 6:]
         for name in (NAME, "orthogonal-complement"):
             forces = []
             for state in zip(q, qd, qdd, strict=True):
                 pose, motion = base_motion(*(row[:6] for row in state))
                 arm = parameters._replace(base=pose)
                 rows = (row[6:].tolist() for row in state)
-                forces.append(FORMULATIONS[name](arm, *rows, base=moving_base(arm, *motion)))
+                forces.append(INVERSE_DYNAMICS[name](arm, *rows, base=moving_base(arm, *motion)))
             errors.append(relative_error(exact, np.array(forces)))
     return Claim(
         name="moving-base",

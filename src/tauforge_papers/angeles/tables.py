@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tauforge.analysis.complexity import general_operation_count
-from tauforge.formulations.serial import FORMULATIONS
+from tauforge.formulations.serial import INVERSE_DYNAMICS
 from tauforge_papers import published_counts as published
 from tauforge_papers.angeles.algorithm_counts import NAME, as_row, inward_cost, outward_cost, outward_rows
 from tauforge_papers.count_tables import COLUMNS, SIX, breakdown, cells, lines_of, our_row
@@ -44,9 +44,9 @@ def one_joint() -> Table:
 def table_7_3() -> Table:
     rows = [cells(row) for row in published.ANGELES_7_3]
     rows.append(cells(published.ANGELES_7_43, "this chapter, eq. 7.43"))
-    rows += [cells(our_row(name)) for name in FORMULATIONS]
+    rows += [cells(our_row(name)) for name in INVERSE_DYNAMICS]
     title = "Table 7.3: complexity of different algorithms for inverse dynamics"
-    caption = f"As printed, and our {len(FORMULATIONS)} formulations for the general arm."
+    caption = f"As printed, and our {len(INVERSE_DYNAMICS)} formulations for the general arm."
     return Table("table-7-3", title, caption, COLUMNS, tuple(rows))
 
 
@@ -57,7 +57,7 @@ def table_7_4() -> Table:
         row = formulas.get(item)
         by_formula = (None, None) if row is None else (int(row.multiplications(SIX)), int(row.additions(SIX)))
         rows.append((item, *numbers, *by_formula))
-    for name in FORMULATIONS:
+    for name in INVERSE_DYNAMICS:
         cost = general_operation_count(SIX, name)
         rows.append((f"tauforge, {name}, traced", None, None, cost.multiplications, cost.additions))
     return Table(

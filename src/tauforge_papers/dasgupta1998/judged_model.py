@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tauforge.robots.physical import inertia_fault
+from tauforge.robots.plausibility import inertia_fault
 from tauforge_papers.dasgupta1998.leg_forces import MODEL
 from tauforge_papers.dasgupta1998.measured import K_1, Measured
 from tauforge_papers.report.study import Claim

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.robots.physical import inertia_fault
+from tauforge.robots.plausibility import inertia_fault
 from tauforge_papers.dasgupta1998.leg_forces import MODEL
 from tauforge_papers.dasgupta1998.measured import Measured
 from tauforge_papers.report.table import Cell, Table

@@ -14,7 +14,7 @@ from tauforge.arrays import Array
 from tauforge.charts.figure import Figure, Line, Panel
 from tauforge.control import AdaptiveComputedTorque
 from tauforge.motion import MotionSample
-from tauforge.robots.payload import Payload
+from tauforge.robots.loads import Payload
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge_papers.lee1982.control import ARMS, END, KP, LOADS, PERIOD, SLOW, START, puma
 from tauforge_papers.lee1982.side_by_side import Law, held, moves

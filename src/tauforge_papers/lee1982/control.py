@@ -16,7 +16,7 @@ from tauforge.arrays import Array
 from tauforge.control import ComputedTorque
 from tauforge.formats.loading import load
 from tauforge.motion import JointMove
-from tauforge.robots.payload import Payload
+from tauforge.robots.loads import Payload
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.simulation.recording import Recording
 from tauforge.simulation.simulate import simulate

@@ -17,7 +17,7 @@ from tauforge.charts.figure import Figure, Line, Panel
 from tauforge.control import ComputedTorque
 from tauforge.formats.loading import load
 from tauforge.motion import Sampled
-from tauforge.robots.payload import Payload
+from tauforge.robots.loads import Payload
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.simulation.simulate import simulate
 from tauforge_papers.lee1982.control import ARMS, END, KP, KV, LOADS, START, puma

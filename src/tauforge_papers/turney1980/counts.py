@@ -9,7 +9,7 @@ from tauforge.algebra.vectors import Matrix
 from tauforge.analysis.complexity import ROBOT, general_arm, general_cost_of, general_operation_count, recorded
 from tauforge.charts.figure import Figure
 from tauforge.evaluation.functions import Formula
-from tauforge.formulations.serial import FORMULATIONS, modified_newton_euler
+from tauforge.formulations.serial import INVERSE_DYNAMICS, modified_newton_euler
 from tauforge.formulations.serial.parameters import ArmParameters
 from tauforge.tracing.counting import critical_path, least_steps
 from tauforge_papers import published_counts as published
@@ -73,7 +73,7 @@ def orders() -> Claim:
 
 
 def most_efficient() -> Claim:
-    found = {name: general_operation_count(SIX, name).flops for name in FORMULATIONS}
+    found = {name: general_operation_count(SIX, name).flops for name in INVERSE_DYNAMICS}
     recursive = [float(flops) for name, flops in found.items() if name not in NOT_RECURSIVE]
     others = [float(found[name]) for name in NOT_RECURSIVE]
     return Claim(
@@ -110,7 +110,7 @@ def in_principal_axes(formula: Formula) -> Formula:
 
 
 def modified_is_cheaper() -> Claim:
-    sets = {name: general_cost_of(in_principal_axes(FORMULATIONS[name])) for name in SETS}
+    sets = {name: general_cost_of(in_principal_axes(INVERSE_DYNAMICS[name])) for name in SETS}
     full = {name: general_operation_count(SIX, name) for name in SETS}
     last = SETS[-1]
     return Claim(
@@ -168,7 +168,7 @@ def steps() -> dict[str, list[Steps]]:
     The modified set has the force of eq. 5.1 as it is printed, m_i A_i (r-bar_i + r_i) + m_i R a_{i-1}; our own code
     adds to a_i, which is one step longer from left to right.
     """
-    formulas = {name: FORMULATIONS[name] for name in SETS}
+    formulas = {name: INVERSE_DYNAMICS[name] for name in SETS}
     formulas[SETS[-1]] = as_printed(modified_newton_euler, AS_5_1)["inverse_dynamics"]
     return {name: [steps_of(formula, n) for n in SIZES] for name, formula in formulas.items()}
 

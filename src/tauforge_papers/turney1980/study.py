@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tauforge.analysis.comparison import compare, random_states, relative_error
-from tauforge.formulations.serial import FORMULATIONS
+from tauforge.formulations.serial import INVERSE_DYNAMICS
 from tauforge_papers import published_counts as published
 from tauforge_papers.count_tables import against_joints
 from tauforge_papers.lee1982.control import puma
@@ -75,18 +75,18 @@ def study(progress: Progress = nothing) -> Study:
 
 def equivalence() -> tuple[Claim, Table]:
     random = np.random.default_rng(1980)
-    worst = dict.fromkeys(FORMULATIONS, 0.0)
+    worst = dict.fromkeys(INVERSE_DYNAMICS, 0.0)
     joints = 0
     for seed in range(ARMS):
         arm = random_arm(random, random_kinds(random))
         joints += arm.n
         state = random_states(arm, STATES, seed)
-        forces = {name: reference(formula, arm.model.parameters, *state) for name, formula in FORMULATIONS.items()}
+        forces = {name: reference(formula, arm.model.parameters, *state) for name, formula in INVERSE_DYNAMICS.items()}
         for name, own in forces.items():
             worst[name] = max(worst[name], *(relative_error(own, other) for other in forces.values()))
     arm = puma()
     compiled = compare(arm, *random_states(arm, 1000))
-    rows = tuple((name, worst[name], compiled.disagreement[name]) for name in FORMULATIONS)
+    rows = tuple((name, worst[name], compiled.disagreement[name]) for name in INVERSE_DYNAMICS)
     largest = max(*worst.values(), compiled.largest)
     table = Table(
         "equivalence",

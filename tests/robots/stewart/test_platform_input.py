@@ -7,7 +7,7 @@ import pytest
 
 import tauforge as tf
 from support.platforms import HOME, calls, random_motion, random_platform, with_spherical_legs
-from tauforge.robots.provenance import KnownException
+from tauforge.robots.records import KnownException
 
 VALID = random_platform(np.random.default_rng(1))
 BASE = np.array(VALID.base_points)

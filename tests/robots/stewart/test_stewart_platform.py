@@ -16,7 +16,7 @@ from support.mechanisms import six_rus
 from support.platforms import HOME, calls, parts, random_motion, random_platform, rotation
 from support.strategies import random_rotation, seeds
 from support.tolerances import EPSILON, FORMULATIONS, ROUNDING, SHORT_DIFFERENCES, SINGLE, error, solve_tolerance
-from tauforge.robots.provenance import Source
+from tauforge.robots.records import Source
 from tauforge.robots.stewart.functions import MODELS
 
 CORES = {

@@ -1,6 +1,6 @@
 """Formulations of the dynamics of serial arms.
 
-`FORMULATIONS` maps the public names to the six independent inverse dynamics. All have the signature
+`INVERSE_DYNAMICS` maps the public names to the six independent inverse dynamics. All have the signature
 (arm, q, qd, qdd, tip, base) except Lagrange-Euler, which takes no moving base.
 """
 
@@ -18,7 +18,7 @@ from tauforge.formulations.serial import (
     outward_inward,
 )
 
-FORMULATIONS: dict[str, Callable[..., list[Any]]] = {
+INVERSE_DYNAMICS: dict[str, Callable[..., list[Any]]] = {
     "lagrange-euler": lagrange_euler.inverse_dynamics,
     "newton-euler": newton_euler.inverse_dynamics,
     "modified-newton-euler": modified_newton_euler.inverse_dynamics,

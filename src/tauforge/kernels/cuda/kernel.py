@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.kernels.backends import TooLargeError
 from tauforge.kernels.cuda import arrays, compiling

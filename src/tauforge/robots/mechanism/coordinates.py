@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.trees.frames import FREEDOMS
 from tauforge.robots.mechanism.positions import CLOSED_GAP
 from tauforge.robots.mechanism.structure import POSE_LABELS
-from tauforge.robots.parts import Coordinate
 from tauforge.robots.poses import pose_rates, twists
 from tauforge.robots.positions import Loops, Positions
+from tauforge.robots.records import Coordinate
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.kinematics import MechanismKinematics

@@ -12,20 +12,20 @@ import numpy as np
 
 from tauforge import validation
 from tauforge.algebra.vectors import Matrix, Vector
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError
 from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.bodies import BodyParameters, heavier
-from tauforge.robots import physical
+from tauforge.plugins import save
+from tauforge.robots import plausibility
+from tauforge.robots.drawing import Visual, check_visuals
+from tauforge.robots.loads import BODY_SHARES, Payload, one_payload
 from tauforge.robots.mechanism.limits import warn_of_units
 from tauforge.robots.mechanism.parts import Body, MechanismJoint, Spring
 from tauforge.robots.mechanism.structure import Analysis, Structure, analyse
-from tauforge.robots.payload import BODY_SHARES, Payload, one_payload
-from tauforge.robots.provenance import KnownException, Source
+from tauforge.robots.records import KnownException, Source
 from tauforge.robots.robot import Robot
-from tauforge.robots.visuals import Visual, check_visuals
 from tauforge.validation import Floats
-from tauforge.writers import save
 
 SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any drive's
 
@@ -79,7 +79,7 @@ class MechanismDescription(Robot):
             raise ModelError(f"there is no joint {unknown[0]!r}", field="cut", remedy=remedy)
         if not all(isinstance(exception, KnownException) for exception in self.known_exceptions):
             raise ModelError("expected a sequence of KnownException", field="known_exceptions")
-        physical.warn_of_faults(
+        plausibility.warn_of_faults(
             self.name,
             {body.name: body.inertia for body in self.bodies},
             {exception.body for exception in self.known_exceptions},

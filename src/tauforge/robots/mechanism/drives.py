@@ -11,8 +11,8 @@ from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.capabilities import Fields, JointFriction, Sensors
-from tauforge.robots.parts import Dampers, Sensor
 from tauforge.robots.poses import pose_of
+from tauforge.robots.records import Dampers, Sensor
 from tauforge.validation import counted, freedoms
 
 if TYPE_CHECKING:

@@ -30,8 +30,7 @@ from tauforge.formulations.mechanism.kinematics import body_frames, point_jacobi
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 from tauforge.formulations.mechanism.springs import nearness_of_ends
 from tauforge.formulations.trees.recursion import BaseState
-from tauforge.robots.base_motion import BASE_MOTION
-from tauforge.robots.payload import PAYLOAD
+from tauforge.robots.loads import BASE_MOTION, PAYLOAD
 from tauforge.validation import counted, freedoms
 
 if TYPE_CHECKING:

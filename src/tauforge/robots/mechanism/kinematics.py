@@ -9,23 +9,22 @@ from numpy.typing import ArrayLike
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.evaluation.arguments import as_argument
+from tauforge.evaluation.arguments import as_argument, known_fields
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
-from tauforge.evaluation.varying import known_fields
 from tauforge.evaluation.with_functions import by_table
 from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
 from tauforge.kernels.specification import Shape
+from tauforge.robots.loads import BODY_SHARES, Payload, with_payload
 from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism import positions, rounding, state_functions
 from tauforge.robots.mechanism.coordinates import ClosedLoops, MechanismPositions
 from tauforge.robots.mechanism.description import MechanismDescription
 from tauforge.robots.mechanism.model import model_of, varying_fields
 from tauforge.robots.mechanism.structure import POSE_LABELS
-from tauforge.robots.parts import Actuator, Coordinate
-from tauforge.robots.payload import BODY_SHARES, Payload, with_payload
+from tauforge.robots.records import Actuator, Coordinate
 from tauforge.validation import counted, freedoms, from_transform, known_names
 
 Scalars = Sequence[Scalar]

@@ -14,9 +14,14 @@ from tauforge.errors import TauforgeWarning
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.capabilities import Bounds
 from tauforge.robots.mechanism.parts import Body, Free, MechanismJoint
-from tauforge.robots.mistaken_units import FARTHEST, ROUNDING, warn_of_coordinate, warn_of_far_masses
-from tauforge.robots.parts import Coordinate, LimitedQuantity
-from tauforge.robots.physical import levels_to_the_caller
+from tauforge.robots.plausibility import (
+    FARTHEST,
+    ROUNDING,
+    levels_to_the_caller,
+    warn_of_coordinate,
+    warn_of_far_masses,
+)
+from tauforge.robots.records import Coordinate, LimitedQuantity
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism

@@ -10,16 +10,16 @@ from numpy.typing import ArrayLike
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.errors import ShapeError
 from tauforge.evaluation.arguments import as_argument
 from tauforge.evaluation.condition import check_length
 from tauforge.evaluation.functions import Verdict
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.with_functions import by_table
-from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.formulations import Formulations
+from tauforge.robots.loads import BaseMotion, Payload
 from tauforge.robots.mechanism import actuator_map, random_states, rounding
 from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism import singular_positions as singular
@@ -30,7 +30,6 @@ from tauforge.robots.mechanism.limits import JointBounds
 from tauforge.robots.mechanism.moved_body import ToolBody
 from tauforge.robots.mechanism.state_space import MechanismState
 from tauforge.robots.mechanism.summary import issues, summary
-from tauforge.robots.payload import Payload
 from tauforge.robots.summary import Summary
 from tauforge.validation import counted, freedoms
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.evaluation.reference import reference
-from tauforge.evaluation.shaken import RUNS, Errors, errors, runs, shaken
+from tauforge.evaluation.reference import RUNS, Errors, errors, reference, runs, shaken
 from tauforge.formulations.mechanism import dynamics
 from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
 from tauforge.robots.mechanism.functions import MOST_LOST, OPEN_LOOP, SUSPICIOUS_DOUBT, held, loads

@@ -16,8 +16,8 @@ from tauforge.formulations.mechanism.cuts import loop_rows
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters, Reduction
 from tauforge.formulations.trees.frames import FREEDOMS, GROUND
 from tauforge.kernels.specification import Shape
+from tauforge.robots.loads import PAYLOAD
 from tauforge.robots.mechanism.functions import directions, held, loads
-from tauforge.robots.payload import PAYLOAD
 
 Scalars = Sequence[Scalar]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.errors import ConvergenceError, SingularityError
 from tauforge.evaluation.unmodified import method_is_ours, ours
 from tauforge.formulations.mechanism.state import length_scales, state_size

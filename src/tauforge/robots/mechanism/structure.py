@@ -11,9 +11,9 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import IDENTITY, ZERO, Transform, Vector
 from tauforge.arrays import Array
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError
 from tauforge.evaluation.reference import reference
-from tauforge.field_docs import with_field_docs
 from tauforge.formulations.mechanism.configuration import stepped_tree
 from tauforge.formulations.mechanism.parameters import (
     CUT_ROWS,

@@ -16,20 +16,20 @@ from tauforge import validation
 from tauforge.algebra.inertias import point_mass_inertia
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError
 from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.bodies import BodyParameters, heavier
-from tauforge.robots import physical
-from tauforge.robots.mistaken_units import warn_of_far_masses
-from tauforge.robots.payload import Payload, one_payload
-from tauforge.robots.provenance import KnownException, Source
+from tauforge.plugins import save
+from tauforge.robots import plausibility
+from tauforge.robots.drawing import Visual, check_visuals
+from tauforge.robots.loads import Payload, one_payload
+from tauforge.robots.plausibility import warn_of_far_masses
+from tauforge.robots.records import KnownException, Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.serial.joint import CONVENTIONS, JOINT_FIELDS, Joint
 from tauforge.robots.serial.model import ArmNumbers
-from tauforge.robots.visuals import Visual, check_visuals
 from tauforge.validation import IDENTITY_ROWS, Floats, Rows, to_transform
-from tauforge.writers import save
 
 if TYPE_CHECKING:
     pass
@@ -103,7 +103,7 @@ class ArmDescription(Robot):
         unknown = {exception.body for exception in self.known_exceptions} - set(bodies)
         if unknown:
             raise ModelError(f"there is no body named {', '.join(sorted(unknown))}", field="known_exceptions")
-        physical.warn_of_faults(self.name, bodies, {exception.body for exception in self.known_exceptions})
+        plausibility.warn_of_faults(self.name, bodies, {exception.body for exception in self.known_exceptions})
         heavy = {joint.link_name: math.hypot(*joint.com) for joint in self.joints if joint.mass}
         warn_of_far_masses(self.name, heavy)
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.capabilities import Designs
-from tauforge.robots.parts import DesignParameter
+from tauforge.robots.records import DesignParameter
 from tauforge.robots.serial.varying import own_value
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.capabilities import Fields, JointFriction, Sensors
-from tauforge.robots.parts import Dampers
 from tauforge.robots.poses import pose_of
+from tauforge.robots.records import Dampers
 
 if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm

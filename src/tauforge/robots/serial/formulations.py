@@ -7,11 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tauforge.evaluation.unmodified import ours
-from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, FORMULATIONS
+from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, INVERSE_DYNAMICS
 from tauforge.robots.formulations import CountedFormula, Formulations
 
 if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm
+
+
+FORMULATIONS: tuple[str, ...] = tuple(INVERSE_DYNAMICS)
 
 
 @ours
@@ -19,7 +22,7 @@ class ArmFormulations(Formulations):
     """Those of `tauforge.FORMULATIONS`."""
 
     robot: SerialArm
-    names = tuple(FORMULATIONS)
+    names = FORMULATIONS
     default = DEFAULT_FORMULATION
 
     def taking(self, loads: Collection[str]) -> tuple[str, ...]:
@@ -34,4 +37,4 @@ class ArmFormulations(Formulations):
         chosen = self.default if name is None else name
         self.check(chosen)
         arm = self.robot.model.parameters
-        return CountedFormula(partial(FORMULATIONS[chosen], arm), dict.fromkeys(("q", "qd", "qdd"), self.robot.n))
+        return CountedFormula(partial(INVERSE_DYNAMICS[chosen], arm), dict.fromkeys(("q", "qd", "qdd"), self.robot.n))

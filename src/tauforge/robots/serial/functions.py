@@ -32,7 +32,7 @@ from tauforge.formulations.drives import reflected_inertia, rotor_forces
 from tauforge.formulations.serial import (
     DEFAULT_FORMULATION,
     FIXED_BASE_ONLY,
-    FORMULATIONS,
+    INVERSE_DYNAMICS,
     coriolis,
     kinematics,
     levenberg_marquardt,
@@ -50,8 +50,7 @@ from tauforge.formulations.serial.parameters import (
 from tauforge.formulations.serial.regrouping import Chain, carrying, in_joint_frames
 from tauforge.formulations.trees import composite_inertia
 from tauforge.formulations.trees.recursion import BaseState
-from tauforge.robots.base_motion import BASE_MOTION
-from tauforge.robots.payload import PAYLOAD
+from tauforge.robots.loads import BASE_MOTION, PAYLOAD
 from tauforge.robots.serial import large_arms
 from tauforge.robots.serial.model import ArmModel
 from tauforge.tracing.differentiation import jacobian as jacobian_of
@@ -106,7 +105,7 @@ def rigid_inverse_dynamics(
     if formulation == DEFAULT_FORMULATION:
         return inverse_dynamics_of(with_load(model.chain, model, payload), q, qd, qdd, at_tip, base)
     more = () if formulation in FIXED_BASE_ONLY else (base,)
-    return FORMULATIONS[formulation](arm, q, qd, qdd, at_tip, *more)
+    return INVERSE_DYNAMICS[formulation](arm, q, qd, qdd, at_tip, *more)
 
 
 def inverse_dynamics(model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, **loads: Any) -> list[Scalar]:

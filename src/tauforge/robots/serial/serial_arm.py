@@ -10,20 +10,19 @@ from numpy.typing import ArrayLike
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.evaluation.arguments import known_fields
 from tauforge.evaluation.array_libraries import library_of, on_processor
 from tauforge.evaluation.condition import by_singular_values
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
-from tauforge.evaluation.varying import known_fields
 from tauforge.evaluation.with_functions import by_table, quick
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY
 from tauforge.kernels.specification import Shape
-from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.drawing import Drawing, Reaction
-from tauforge.robots.parts import Actuator, Coordinate
-from tauforge.robots.payload import Payload
+from tauforge.robots.loads import BaseMotion, Payload
+from tauforge.robots.records import Actuator, Coordinate
 from tauforge.robots.serial import inverse_kinematics as ik
 from tauforge.robots.serial import varying as variable
 from tauforge.robots.serial.description import ArmDescription

@@ -11,12 +11,12 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.robots.payload import BODY_SHARES, with_payload
+from tauforge.robots.loads import BODY_SHARES, with_payload
 from tauforge.robots.serial.model import ArmModel, DHRow, JointNumbers, arm_model, dh_displacements
 from tauforge.validation import to_transform
 
 if TYPE_CHECKING:
-    from tauforge.robots.payload import Payload
+    from tauforge.robots.loads import Payload
     from tauforge.robots.serial.description import ArmDescription
 
 Shape = tuple[int, ...]

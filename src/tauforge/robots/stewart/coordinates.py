@@ -11,7 +11,7 @@ from tauforge.algebra.dual import derivative, seeded
 from tauforge.algebra.rotations import angle_rates
 from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.poses import pose_rates, twists
 from tauforge.robots.positions import Positions

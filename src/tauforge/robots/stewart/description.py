@@ -13,7 +13,7 @@ import numpy as np
 from tauforge import validation
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.bodies import BodyParameters, body_of
@@ -25,15 +25,15 @@ from tauforge.formulations.stewart.parameters import (
     default_axes,
     with_payload,
 )
-from tauforge.robots import physical
-from tauforge.robots.mistaken_units import warn_of_far_masses
-from tauforge.robots.payload import Payload, one_payload
-from tauforge.robots.provenance import KnownException, Source
+from tauforge.plugins import save
+from tauforge.robots import plausibility
+from tauforge.robots.loads import Payload, one_payload
+from tauforge.robots.plausibility import warn_of_far_masses
+from tauforge.robots.records import KnownException, Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.stewart import spherical_legs
 from tauforge.robots.stewart.spherical_legs import BASE_JOINTS, SPHERICAL, UNIVERSAL
 from tauforge.validation import Floats, Rows
-from tauforge.writers import save
 
 if TYPE_CHECKING:
     pass
@@ -228,7 +228,7 @@ class PlatformDescription(Robot):
                 field="known_exceptions",
                 remedy=f"Known: {', '.join(bodies) or 'none, the platform has no masses'}",
             )
-        physical.warn_of_faults(self.name, bodies, {exception.body for exception in self.known_exceptions})
+        plausibility.warn_of_faults(self.name, bodies, {exception.body for exception in self.known_exceptions})
 
     # ---------------------------------------------------------------------------------------------------- questions
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.capabilities import Designs
-from tauforge.robots.parts import DesignParameter
+from tauforge.robots.records import DesignParameter
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart.description import PlatformDescription

@@ -10,7 +10,7 @@ from tauforge.arrays import Array
 from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.capabilities import Sensors
-from tauforge.robots.parts import Sensor
+from tauforge.robots.records import Sensor
 from tauforge.robots.stewart.pose_search import default_guess
 
 if TYPE_CHECKING:

@@ -40,8 +40,7 @@ from tauforge.formulations.stewart.moving_base import AT_REST, MovingBase
 from tauforge.formulations.stewart.parameters import LEGS, PlatformMotion, PlatformParameters, with_payload
 from tauforge.formulations.stewart.platform_equations import force_matrix as matrix_of
 from tauforge.formulations.stewart.platform_equations import leg_vectors
-from tauforge.robots.base_motion import BASE_MOTION
-from tauforge.robots.payload import PAYLOAD
+from tauforge.robots.loads import BASE_MOTION, PAYLOAD
 from tauforge.robots.stewart import guards
 
 Scalars = Sequence[Scalar]

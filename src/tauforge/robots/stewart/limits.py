@@ -8,16 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once, with_field_docs
 from tauforge.evaluation.arguments import as_argument, finite_rows
 from tauforge.evaluation.unmodified import ours
-from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.limits import PAIRS
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.capabilities import Bounds, Scalars
-from tauforge.robots.parts import Limit, LimitedQuantity
-from tauforge.robots.shown_results import summarised
+from tauforge.robots.records import Limit, LimitedQuantity
 from tauforge.robots.stewart.functions import PlatformModel, limit_margins, limit_tests
+from tauforge.robots.summary import summarised
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart.description import PlatformDescription

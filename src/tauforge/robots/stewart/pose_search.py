@@ -10,15 +10,14 @@ from numpy.typing import ArrayLike
 
 from tauforge.algebra.rotations import Quaternion, angles_of
 from tauforge.arrays import Array
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import ConvergenceError, ShapeError, SingularityWarning
 from tauforge.evaluation.arguments import as_argument
 from tauforge.evaluation.condition import condition_numbers
-from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.parameters import LEGS
-from tauforge.robots.physical import levels_to_the_caller
-from tauforge.robots.shown_results import summarised
+from tauforge.robots.plausibility import levels_to_the_caller
 from tauforge.robots.stewart.functions import NEWTON_STEPS
-from tauforge.robots.summary import Rows, Summary, SummaryTable
+from tauforge.robots.summary import Rows, Summary, SummaryTable, summarised
 from tauforge.validation import LARGEST
 
 if TYPE_CHECKING:

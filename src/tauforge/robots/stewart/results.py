@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tauforge.arrays import Array
-from tauforge.field_docs import with_field_docs
-from tauforge.robots.shown_results import summarised
+from tauforge.class_tools import with_field_docs
+from tauforge.robots.summary import summarised
 
 
 @summarised

@@ -12,7 +12,7 @@ from tauforge.algebra.rotations import quaternion_of
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
-from tauforge.computed_once import computed_once
+from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError, ShapeError
 from tauforge.evaluation.arguments import as_argument, finite_rows
 from tauforge.evaluation.array_libraries import arithmetic_of, library_of, on_processor
@@ -22,11 +22,10 @@ from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.with_functions import by_table, quick
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
-from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.capabilities import Bounds, Dissipation
 from tauforge.robots.drawing import Drawing, Reaction
-from tauforge.robots.parts import Actuator, Coordinate
-from tauforge.robots.payload import Payload
+from tauforge.robots.loads import BaseMotion, Payload
+from tauforge.robots.records import Actuator, Coordinate
 from tauforge.robots.stewart import limits as pose_limits
 from tauforge.robots.stewart import pose_search as search
 from tauforge.robots.stewart import varying as variable

@@ -21,13 +21,13 @@ from tauforge.formulations.stewart.parameters import (
     PlatformParameters,
     default_axes,
 )
-from tauforge.robots.payload import body_of_arrays
+from tauforge.robots.loads import body_of_arrays
 from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.functions import PlatformModel
 from tauforge.robots.stewart.spherical_legs import UNIVERSAL, off_axis
 
 if TYPE_CHECKING:
-    from tauforge.robots.payload import Payload
+    from tauforge.robots.loads import Payload
 
 Scalars = Sequence[Scalar]
 PARTS = ("lower", "upper")

@@ -1,4 +1,4 @@
-"""What a robot tells about itself, as data: coordinates, actuators, sensors, quantities with limits, friction."""
+"""Data that robots give about themselves: coordinates, actuators, sensors, limits, friction, and their sources."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.field_docs import with_field_docs
+from tauforge.class_tools import with_field_docs
 
 
 @with_field_docs
@@ -165,3 +165,18 @@ class Dampers(NamedTuple):
     def slopes(self) -> Array:
         """The largest slopes of the friction about rest."""
         return np.asarray(self.coulomb / self.speed + self.viscous)
+
+
+class KnownException(NamedTuple):
+    """A body whose unphysical inertia is as published: it loads without a warning."""
+
+    body: str
+    reason: str
+
+
+class Source(NamedTuple):
+    """Where parameters of a catalogue entry come from."""
+
+    fields: tuple[str, ...]
+    source: str
+    note: str = ""

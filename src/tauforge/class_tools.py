@@ -1,0 +1,78 @@
+"""Tools for writing classes: properties computed once, references that keep nothing alive, help texts of fields."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import weakref
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Self, TypeVar, overload
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class computed_once(cached_property[T_co]):
+    """As `functools.cached_property`, without the lock that it holds on Python 3.11 while it computes.
+
+    A child process forked at that moment would wait for that lock for ever. Without it two threads may compute the same
+    value; one of the two stays.
+    """
+
+    @overload
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> T_co: ...
+
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> Any:
+        if instance is None:
+            return self
+        assert self.attrname is not None
+        return vars(instance).setdefault(self.attrname, self.func(instance))
+
+
+class Weakly:
+    """Calls give the object, or, when it is gone, another of its class with the same attributes.
+
+    What an object keeps for itself refers to it like this. Then the object is freed, and its machine code with it, when
+    the user drops it, and not whenever the garbage collector next looks for circles. What it kept may outlive it, as in
+    `forces = load(...).inverse_dynamics`.
+    """
+
+    def __init__(self, x: object) -> None:
+        self._kind = type(x)
+        self._found: Callable[[], Any] = weakref.ref(x)
+        self._attributes = {
+            name: value
+            for name, value in list(vars(x).items())  # another thread may install a shortcut
+            if name.isidentifier() and not callable(getattr(self._kind, name, None))
+        }
+
+    def __call__(self) -> Any:
+        found = self._found()
+        if found is None:
+            found = object.__new__(self._kind)
+            vars(found).update(self._attributes)
+            self._found = lambda: found
+        return found
+
+
+T = TypeVar("T", bound=type)
+
+
+def with_field_docs(cls: T) -> T:
+    """Gives each field of a NamedTuple the text of its line `name: text` in the class's docstring.
+
+    `help` shows them in place of "Alias for field number 0".
+    """
+    if sys.flags.optimize >= 2:  # python -OO has no docstrings
+        return cls
+    page = inspect.cleandoc(cls.__doc__ or "")
+    for field in vars(cls)["_fields"]:
+        found = re.search(rf"^{field}:[ ]+(.*(?:\n[ ]+.*)*)", page, re.MULTILINE)
+        if found is None:
+            raise TypeError(f"the docstring of {cls.__name__} has no line for {field}")
+        getattr(cls, field).__doc__ = " ".join(found[1].split())
+    return cls

@@ -11,7 +11,7 @@ import textwrap
 from pathlib import Path
 
 from mechanism_library.names import MODULES, built, module_of
-from tauforge.formats.loading import CATALOGUE
+from tauforge.formats.loading import CATALOGUE_FOLDER
 
 WIDTH = 118
 
@@ -28,7 +28,7 @@ def text_of(name: str) -> str:
 
 def main() -> None:
     for name in MODULES:
-        (CATALOGUE / f"{name}.toml").write_text(text_of(name), encoding="utf-8")
+        (CATALOGUE_FOLDER / f"{name}.toml").write_text(text_of(name), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 import tauforge as tf
 from support.command_line import arm_motion, error_of
 from support.usual_signals import with_usual_signals
-from tauforge.formats.loading import CATALOGUE
+from tauforge.formats.loading import CATALOGUE_FOLDER
 from tauforge.viewer.guard import bound_socket
 
 pytest.importorskip("viser")
@@ -82,7 +82,7 @@ def test_what_does_not_fit_the_robot(tmp_path: Path) -> None:
     words = error_of("view", "five-bar", "--recording", path, "--port", "0")
     assert f"--recording: {path}: the recording is of planar-2r, not of five-bar\n" in words
     alike = tmp_path / "alike.toml"
-    alike.write_text((CATALOGUE / "planar-2r.toml").read_text().replace('name = "planar-2r"', 'name = "alike"'))
+    alike.write_text((CATALOGUE_FOLDER / "planar-2r.toml").read_text().replace('name = "planar-2r"', 'name = "alike"'))
     words = error_of("view", alike, "--recording", path, "--port", "0")
     assert f"--recording: {path}: the recording is of planar-2r, not of alike\n" in words
     assert "dataclasses" not in words

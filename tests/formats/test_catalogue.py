@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tauforge.errors import ModelError, UnphysicalInertiaWarning
-from tauforge.formats.loading import CATALOGUE, catalogue, load
+from tauforge.formats.loading import CATALOGUE_FOLDER, catalogue, load
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
@@ -52,7 +52,7 @@ HEIGHTS = {"box": 0.0, "dasgupta1998": 1.0, "motion-rig": 1.0, "pedrammehr2012":
 
 
 def raw(name: str) -> dict[str, Any]:
-    return tomllib.loads((CATALOGUE / f"{name}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((CATALOGUE_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def states(arm: SerialArm, count: int, seed: int) -> np.ndarray:
@@ -321,7 +321,7 @@ def test_mathworks_hexapod_is_built_as_its_source_says() -> None:
 
 def test_dietmaier_has_the_forty_poses_of_its_comment() -> None:
     stewart = load("dietmaier")
-    comment = (CATALOGUE / "dietmaier.toml").read_text(encoding="utf-8").partition("format")[0]
+    comment = (CATALOGUE_FOLDER / "dietmaier.toml").read_text(encoding="utf-8").partition("format")[0]
     lengths = [float(number) for number in re.findall(r"\d+\.\d+|(?<= )1(?=,)", comment)]
     assert len(lengths) == 6
     assert len(stewart.assembly_modes(lengths, starts=4000).poses) == 40

@@ -12,8 +12,8 @@ import tauforge as tf
 from tauforge.errors import ModelError
 from tauforge.motion import CsvMotion
 from tauforge.robots.poses import pose_of, twists
-from tauforge.tables.robot_columns import PLATFORM, POSE, TIME, arm_columns, columns_of, joint_names
-from tauforge.tables.table import Column, write_csv
+from tauforge.tables.robot_columns import PLATFORM_COLUMNS, POSE, TIME, arm_columns, columns_of, joint_names
+from tauforge.tables.table import CsvColumn, write_csv
 
 RATES = "q1 [rad],q2 [rad],qd1 [rad/s],qd2 [rad/s],qdd1 [rad/s^2],qdd2 [rad/s^2]"
 
@@ -150,7 +150,7 @@ def test_a_robot_at_rest_has_no_rates(tmp_path):
 def test_uneven_steps_and_unknown_columns_are_told(tmp_path):
     arm, t = tf.load("planar-2r"), np.array([0, 0.1, 0.2, 0.35, 0.4, 0.5, 0.6])
     path = saved(
-        tmp_path / "m.csv", [TIME, *columns_of(arm).position, Column("note", "N")], np.column_stack([t, t, t, t])
+        tmp_path / "m.csv", [TIME, *columns_of(arm).position, CsvColumn("note", "N")], np.column_stack([t, t, t, t])
     )
     motion = CsvMotion(path, arm)
     assert not motion.even
@@ -216,7 +216,7 @@ def test_columns_may_be_called_after_joints(tmp_path, header, derived):
 def test_our_names_count_before_those_of_joints(tmp_path):
     """A column after a joint beside our own is not used; a name that could be two columns is none."""
     t = np.arange(8.0)
-    header = [TIME, *columns_of(ARM).position, Column("shoulder", "rad")]
+    header = [TIME, *columns_of(ARM).position, CsvColumn("shoulder", "rad")]
     motion = CsvMotion(saved(tmp_path / "m.csv", header, np.column_stack([t, t, t, 5 * t])), ARM)
     assert np.array_equal(motion.samples.position[:, 0], t)
     assert motion.unused == ("shoulder",)
@@ -258,7 +258,7 @@ def test_columns_after_joints_that_are_refused(tmp_path, header, message):
 
 
 def test_twists_at_a_quarter_turn_have_no_rates(tmp_path):
-    rig, own = tf.load("motion-rig"), PLATFORM
+    rig, own = tf.load("motion-rig"), PLATFORM_COLUMNS
     rows = np.zeros((6, 13))
     rows[:, 0], rows[:, 3], rows[3, 5] = np.arange(6), 1.0, np.pi / 2
     rows[:, 10] = 1.0

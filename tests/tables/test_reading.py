@@ -14,9 +14,9 @@ from tauforge.errors import ModelError
 from tauforge.tables import reading
 from tauforge.tables.reading import read_csv
 from tauforge.tables.robot_columns import TIME
-from tauforge.tables.table import Column, write_csv
+from tauforge.tables.table import CsvColumn, write_csv
 
-Q = Column("q", "rad")
+Q = CsvColumn("q", "rad")
 ROUNDING = 1e-15  # relative: a product with the factor of a unit
 
 
@@ -31,7 +31,7 @@ def test_numbers_come_out_in_si_units(tmp_path):
     found = table(tmp_path, text)
     assert np.array_equal(found.take_times(TIME), [0, 0.5])
     wanted = [[np.pi / 2, 0.02, np.pi], [-np.pi, 1.0, 2 * np.pi]]
-    assert np.allclose(found.take([Q, Column("x", "m"), Column("w", "rad/s")]), wanted, rtol=ROUNDING)
+    assert np.allclose(found.take([Q, CsvColumn("x", "m"), CsvColumn("w", "rad/s")]), wanted, rtol=ROUNDING)
 
 
 @pytest.mark.parametrize("header", ["q (deg)", "q(deg)", "q ( deg )", "q [deg]"])
@@ -41,7 +41,7 @@ def test_units_may_stand_in_parentheses(tmp_path, header):
 
 @pytest.mark.parametrize("written", ["rad/s2", "rad/s²", "rad/s**2", "rad/s^2"])
 def test_spellings_of_a_unit(tmp_path, written):
-    assert table(tmp_path, f"a [{written}]\n2\n").take([Column("a", "rad/s^2")]).tolist() == [[2.0]]
+    assert table(tmp_path, f"a [{written}]\n2\n").take([CsvColumn("a", "rad/s^2")]).tolist() == [[2.0]]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
         table(tmp_path, "time [s]\n0\n", "utf-16")
     with pytest.raises(ModelError, match="row 2: the text is not UTF-8: byte 0xe9"):
         table(tmp_path, "time [s]\né\n", "latin-1")
-    monkeypatch.setattr(reading, "MAX_BYTES", 10)
+    monkeypatch.setattr(reading, "MAX_CSV_BYTES", 10)
     with pytest.raises(ModelError, match=r"the file has more than .* MiB, the most a file may have\. Split it"):
         table(tmp_path, "time [s],q [rad]\n0,1\n")
 
@@ -148,7 +148,7 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
 )
 def test_what_is_written_reads_back_equal(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("csv") / "file.csv"
-    own = [Column("a", "m"), Column("b", "N m"), Column("c", "rad/s^2")]
+    own = [CsvColumn("a", "m"), CsvColumn("b", "N m"), CsvColumn("c", "rad/s^2")]
     with path.open("w", newline="") as file:
         write_csv(file, own, rows)
     assert np.array_equal(read_csv(path).take(own), np.array(rows))
@@ -157,7 +157,7 @@ def test_what_is_written_reads_back_equal(tmp_path_factory, rows):
 def test_a_hundred_thousand_rows_are_no_trouble(tmp_path):
     numbers = np.random.default_rng(0).normal(size=(100_000, 7))
     path = tmp_path / "big.csv"
-    own = [Column(f"c{k}", "m") for k in range(7)]
+    own = [CsvColumn(f"c{k}", "m") for k in range(7)]
     with path.open("w", newline="") as file:
         write_csv(file, own, numbers)
     assert np.array_equal(read_csv(path).take(own), numbers)
@@ -205,11 +205,11 @@ def test_one_bad_cell_does_not_multiply_the_memory(tmp_path, monkeypatch, bad, m
     path = tmp_path / "file.csv"
     path.write_text("time [s],a [m],b [m],c [m],d [m]\n" + "0.1,0.12,0.12,0.12,0.12\n" * 20_000 + bad)
     size = path.stat().st_size
-    monkeypatch.setattr(reading, "MAX_BYTES", size)  # what is reserved for reading, whatever the file holds
+    monkeypatch.setattr(reading, "MAX_CSV_BYTES", size)  # what is reserved for reading, whatever the file holds
     tracemalloc.start()
     try:
         with pytest.raises(ModelError) as caught:
-            read_csv(path).take([Column("d", "m")])
+            read_csv(path).take([CsvColumn("d", "m")])
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -223,10 +223,10 @@ def test_columns_that_are_not_taken_may_hold_anything(tmp_path, cells):
     found = table(tmp_path, f"time [s],{name},q [rad]\n0,{cell},1\n1,2,3\n")
     assert found.take([TIME, Q]).tolist() == [[0, 1], [1, 3]]
     with pytest.raises(ModelError, match="column remark"):
-        found.take([Column("remark", "N")])
+        found.take([CsvColumn("remark", "N")])
 
 
 def test_what_has_no_size_is_read_no_further_than_a_file(monkeypatch):
-    monkeypatch.setattr(reading, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(reading, "MAX_CSV_BYTES", 2**20)
     with pytest.raises(ModelError, match="/dev/zero: the file has more than 1 MiB, the most a file may have"):
         read_csv("/dev/zero")

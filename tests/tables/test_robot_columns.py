@@ -11,7 +11,7 @@ import tauforge as tf
 from support.cart_pendulum import CartPendulum
 from tauforge.robots.records import Actuator, Coordinate
 from tauforge.simulation import Recording
-from tauforge.tables.robot_columns import PLATFORM
+from tauforge.tables.robot_columns import PLATFORM_COLUMNS
 
 AXES = ((1, "rad"), (2, "m"))
 
@@ -59,7 +59,7 @@ def recorded(tmp_path, header, rows=2):
 
 def test_more_forces_than_legs(tmp_path):
     """Eight cables on a body whose pose has the columns of a platform."""
-    state = [str(column) for group in PLATFORM[:3] for column in group]
+    state = [str(column) for group in PLATFORM_COLUMNS[:3] for column in group]
     read, numbers = recorded(tmp_path, ["time [s]", *state, *(f"t{i} [N]" for i in range(1, 9))])
     assert np.array_equal(read.force, np.stack([numbers[f"t{i} [N]"] for i in range(1, 9)], axis=-1))
     assert np.array_equal(read.velocity[:, 5], numbers["omega_z [rad/s]"])

@@ -13,7 +13,7 @@ from tauforge.cli.values import bad
 
 if TYPE_CHECKING:
     from tauforge.arrays import Array
-    from tauforge.tables.table import Column
+    from tauforge.tables.table import CsvColumn
 
 STDOUT = "-"
 
@@ -68,7 +68,7 @@ def write_output(output: str, writer: Callable[[IO[str]], None]) -> None:
         text.detach()
 
 
-def write_table(output: str | None, columns: Sequence[Column], rows: Array) -> bool:
+def write_table(output: str | None, columns: Sequence[CsvColumn], rows: Array) -> bool:
     """Writes a table of numbers where the user wants one; whether it took stdout, where nothing else may follow."""
     from tauforge.tables.table import write_csv
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import SYMMETRIC, Controller, Feedback, check_actuated, gain_matrix, times
+from tauforge.control.controller import GAIN_ROUNDING, Controller, Feedback, check_actuated, gain_matrix, times
 from tauforge.errors import ModelError
 from tauforge.evaluation.unmodified import ours
 from tauforge.motion.motion import MotionSample
@@ -56,14 +56,18 @@ def check_gains(kp: Array, kv: Array) -> None:
     """
     n = len(kp)
     for name, K in (("kv", kv), ("kp", kp)):
-        if np.abs(K - K.T).max() > SYMMETRIC * np.abs(K).max(initial=0.0):
-            raise ModelError("condition of stability: the gain matrix must be symmetric", field=name, remedy=REMEDY)
-    if np.linalg.eigvalsh(kv).min() < -SYMMETRIC * np.abs(kv).max(initial=0.0):
+        if np.abs(K - K.T).max() > GAIN_ROUNDING * np.abs(K).max(initial=0.0):
+            raise ModelError(
+                "condition of stability: the gain matrix must be symmetric", field=name, remedy=GAINS_REMEDY
+            )
+    if np.linalg.eigvalsh(kv).min() < -GAIN_ROUNDING * np.abs(kv).max(initial=0.0):
         raise ModelError(
-            "condition (a) of stability: the matrix must be non-negative definite", field="kv", remedy=REMEDY
+            "condition (a) of stability: the matrix must be non-negative definite", field="kv", remedy=GAINS_REMEDY
         )
     if np.linalg.eigvalsh(kp).min() <= 0:
-        raise ModelError("condition (b) of stability: the matrix must be positive definite", field="kp", remedy=REMEDY)
+        raise ModelError(
+            "condition (b) of stability: the matrix must be positive definite", field="kp", remedy=GAINS_REMEDY
+        )
     scaled = kp / np.abs(kp).max()
     blocks = [kv]
     for _ in range(n - 1):
@@ -72,8 +76,8 @@ def check_gains(kp: Array, kv: Array) -> None:
         raise ModelError(
             "condition (c) of stability: [Kv | Kp Kv | ...] must have full rank, or some error is never damped",
             field="kv",
-            remedy=REMEDY,
+            remedy=GAINS_REMEDY,
         )
 
 
-REMEDY = "Give other gains, or check=False"
+GAINS_REMEDY = "Give other gains, or check=False"

@@ -14,7 +14,7 @@ from tauforge.evaluation.unmodified import ours
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.robot import Robot, check_robot
 
-SYMMETRIC = 1e-12  # of gain matrices, relative to the largest entry: what rounding leaves of symmetry and of zeros
+GAIN_ROUNDING = 1e-12  # of gain matrices, relative to the largest entry: what rounding leaves of symmetry and of zeros
 
 
 class Feedback(NamedTuple):
@@ -129,7 +129,7 @@ def gain_matrix(name: str, gain: ArrayLike, n: int) -> Array:
 def check_pull(name: str, K: Array) -> None:
     """e' K e must not be negative for any error e; otherwise the feedback increases that error."""
     smallest = np.linalg.eigvalsh(K + K.T).min() / 2
-    if smallest < -SYMMETRIC * np.abs(K).max(initial=0.0):
+    if smallest < -GAIN_ROUNDING * np.abs(K).max(initial=0.0):
         raise ModelError(
             f"the gain increases some errors: e' K e must not be negative, and is {smallest:.4g} for an e of length 1",
             field=name,

@@ -19,7 +19,7 @@ from tauforge.evaluation.unmodified import ours
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.robot import Robot, check_robot
 
-WITHOUT = "Use PD, which needs no forces of the model, or a law of your own"
+WITHOUT_MODEL = "Use PD, which needs no forces of the model, or a law of your own"
 
 
 @ours
@@ -55,7 +55,7 @@ class GravityPD(PD):
 
     def __init__(self, robot: Robot, kp: ArrayLike, kv: ArrayLike) -> None:
         super().__init__(robot, kp, kv)
-        check_inverse_dynamics(self, robot, WITHOUT)
+        check_inverse_dynamics(self, robot, WITHOUT_MODEL)
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         return super().force(t, position, velocity, target) + self.robot.holding_forces(position)
@@ -69,7 +69,7 @@ class FeedforwardPD(PD):
 
     def __init__(self, robot: Robot, kp: ArrayLike, kv: ArrayLike) -> None:
         super().__init__(robot, kp, kv)
-        check_inverse_dynamics(self, robot, WITHOUT)
+        check_inverse_dynamics(self, robot, WITHOUT_MODEL)
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         wanted = self.robot.positions.at(target.position, near=position)

@@ -18,7 +18,7 @@ from tauforge.robots.poses import pose_error, transforms
 from tauforge.robots.positions import body_of
 from tauforge.robots.robot import Robot, check_robot
 
-TINY = 1e-30  # avoids 0 / 0
+DIVISION_GUARD = 1e-30  # avoids 0 / 0
 
 
 class ResolvedRate(Controller):
@@ -64,9 +64,8 @@ class ResolvedRate(Controller):
         assert jacobian is not None
         U, singular_values, V = np.linalg.svd(jacobian, full_matrices=False)
         near = np.maximum(1 - (singular_values[..., -1:] / self.damping) ** 2, 0.0) * self.damping**2
-        within = (
-            (np.swapaxes(U, -1, -2) @ wanted[..., None])[..., 0] * singular_values / (singular_values**2 + near + TINY)
-        )
+        squares = singular_values**2 + near + DIVISION_GUARD
+        within = (np.swapaxes(U, -1, -2) @ wanted[..., None])[..., 0] * singular_values / squares
         rates = (np.swapaxes(V, -1, -2) @ within[..., None])[..., 0]
         over = np.abs(rates).max(axis=-1, keepdims=True) / self.fastest
         return np.asarray(rates / np.maximum(over, 1.0))

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from tauforge.formats.toml_schema import DRIVE
+from tauforge.formats.toml_schema import DRIVE_KEYS
 from tauforge.plugins import save
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Hinge, MechanismJoint, Slider, Weld
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.validation import IDENTITY_ROWS, rows
 
-TOOL = "tool"
+TOOL_NAME = "tool"
 
 
 def write(arm: SerialArm, path: Path) -> None:
@@ -41,16 +41,16 @@ def mechanism_of_arm(arm: SerialArm) -> Mechanism:
                 name,
                 here[:3, 3].tolist(),
                 actuated=True,
-                **{key: getattr(joint, key) for key in ("limits", *DRIVE)},
+                **{key: getattr(joint, key) for key in ("limits", *DRIVE_KEYS)},
                 axis=here[:3, 2].tolist(),
             )
         )
         parent = name
     if arm.tool != IDENTITY_ROWS:
         tool = frames[-1] @ np.array(arm.tool)
-        place, name = tool[:3, 3].tolist(), _unused(TOOL, [body.name for body in bodies])
+        place, name = tool[:3, 3].tolist(), _unused(TOOL_NAME, [body.name for body in bodies])
         bodies.append(Body(name, com=place, frame=rows(tool)))
-        joints.append(Weld(_unused(TOOL, [joint.name for joint in joints]), parent, name, place))
+        joints.append(Weld(_unused(TOOL_NAME, [joint.name for joint in joints]), parent, name, place))
     return Mechanism(
         bodies=tuple(bodies),
         joints=tuple(joints),

@@ -42,7 +42,7 @@ class Inertial(NamedTuple):
         )
 
 
-NO_BODY = Inertial(0.0, ZERO, Matrix((ZERO, ZERO, ZERO)))
+NO_INERTIAL = Inertial(0.0, ZERO, Matrix((ZERO, ZERO, ZERO)))
 
 
 def together(parts: Iterable[Inertial]) -> Inertial:
@@ -56,7 +56,7 @@ def together(parts: Iterable[Inertial]) -> Inertial:
         com = ZERO
         for body in heavy:
             com = com + body.com * (body.mass / mass)
-    inertia = NO_BODY.inertia
+    inertia = NO_INERTIAL.inertia
     for body in bodies:
         inertia = inertia + body.inertia + point_mass_inertia(body.mass, body.com - com)
     return Inertial(mass, com, (inertia + inertia.T) * 0.5)

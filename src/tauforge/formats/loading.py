@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from tauforge.errors import ModelError
 from tauforge.formats.toml_files import parse, read_toml
-from tauforge.formats.toml_schema import Format
+from tauforge.formats.toml_schema import TomlFormat
 from tauforge.robots.robot import Robot
 from tauforge.validation import did_you_mean, shown
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
-CATALOGUE = Path(__file__).with_name("catalogue")
+CATALOGUE_FOLDER = Path(__file__).with_name("catalogue")
 # Names of the catalogue by what they are, so that type checkers know what `load` gives.
 ArmName = Literal["panda", "planar-2r", "puma560", "puma560-armstrong", "scara", "stanford"]
 PlatformName = Literal["box", "dasgupta1998", "dietmaier", "mathworks-hexapod", "motion-rig", "pedrammehr2012"]
@@ -39,8 +39,8 @@ MechanismName = Literal[
     "planar-3rrr",
     "slider-crank",
 ]
-ARM_FORMAT = "tauforge-arm-1"  # that of files which name none
-TEXT = "<text>"  # what messages call a text that comes from no file
+DEFAULT_FORMAT = "tauforge-arm-1"  # that of files which name none
+TEXT_SOURCE = "<text>"  # what messages call a text that comes from no file
 
 
 class Options(TypedDict, total=False):
@@ -56,7 +56,7 @@ class Options(TypedDict, total=False):
 
 def catalogue() -> list[str]:
     """Names of the robots that come with the package."""
-    return sorted(path.stem for path in CATALOGUE.glob("*.toml"))
+    return sorted(path.stem for path in CATALOGUE_FOLDER.glob("*.toml"))
 
 
 @overload
@@ -156,11 +156,11 @@ def loads(
         data = text.encode()
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
-        raise ModelError("the text contains an unpaired surrogate", file=TEXT, line=line) from None
+        raise ModelError("the text contains an unpaired surrogate", file=TEXT_SOURCE, line=line) from None
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
         from tauforge.formats.xml_lines import parse_xml
 
-        return _xml_robot(parse_xml(data.lstrip(), TEXT), options)  # nothing may stand before <?xml
+        return _xml_robot(parse_xml(data.lstrip(), TEXT_SOURCE), options)  # nothing may stand before <?xml
     if text.strip() and not _is_text(text) and "=" not in text:
         raise ModelError(
             f"expected the text of a model file, got {shown(text)}",
@@ -171,7 +171,7 @@ def loads(
     try:
         return robot_of(parse(data))
     except ModelError as error:
-        raise error.located(TEXT) from None
+        raise error.located(TEXT_SOURCE) from None
 
 
 # modules that make a robot of a root element, by its tag; they are slow to import, and few robots need them
@@ -209,9 +209,9 @@ def _refuse_urdf_options(what: str, options: Options) -> None:
             )
 
 
-# formats of TOML files by name, or the module that has one called `READER`: robots of other kinds are not imported
-FORMATS: dict[str, Format | str] = {
-    ARM_FORMAT: "tauforge.formats.arm_toml",
+# formats of TOML files by name, or the module that has one called `toml_format`: robots of other kinds are not imported
+FORMATS: dict[str, TomlFormat | str] = {
+    DEFAULT_FORMAT: "tauforge.formats.arm_toml",
     "tauforge-platform-1": "tauforge.formats.platform_toml",
     "tauforge-mechanism-1": "tauforge.formats.mechanism_toml",
 }
@@ -233,12 +233,12 @@ def register_format(name: str, read: Callable[[dict[str, Any]], Robot]) -> None:
         raise ModelError(
             f"the format {shown(name)} is already registered", field="format", remedy="Choose another name"
         )
-    FORMATS[name] = Format(read)
+    FORMATS[name] = TomlFormat(read)
 
 
-def format_of(values: Mapping[str, Any]) -> Format:
+def format_of(values: Mapping[str, Any]) -> TomlFormat:
     """The format of a TOML file's values."""
-    name = values.get("format", ARM_FORMAT)
+    name = values.get("format", DEFAULT_FORMAT)
     if not isinstance(name, str) or name not in FORMATS:
         *most, last = (f'"{known}"' for known in FORMATS)
         raise ModelError(
@@ -248,11 +248,11 @@ def format_of(values: Mapping[str, Any]) -> Format:
         )
     found = FORMATS[name]
     if isinstance(found, str):
-        found = FORMATS[name] = import_module(found).READER
+        found = FORMATS[name] = import_module(found).toml_format
     return found
 
 
-def good_values(form: Format) -> dict[str, Any]:
+def good_values(form: TomlFormat) -> dict[str, Any]:
     """Values that are good in files of this format, by key."""
     return {**({} if form.example is None else read_toml(_catalogue_file(form.example))), **form.suitable}
 
@@ -273,7 +273,7 @@ def values_of(path: Path) -> dict[str, Any]:
 
 def robot_of(values: dict[str, Any]) -> Robot:
     """The robot of a TOML file's values, of the kind that its format names."""
-    name = values.get("format", ARM_FORMAT)  # before it is read: the values are the reader's
+    name = values.get("format", DEFAULT_FORMAT)  # before it is read: the values are the reader's
     robot: object = format_of(values).read(values)
     if not isinstance(robot, Robot):
         raise ModelError(f"the function that reads {shown(name)} returned {shown(robot)}, not a Robot", field="format")
@@ -287,4 +287,4 @@ def _catalogue_file(name: str) -> Path:
             f"no robot named {shown(name)} in the catalogue",
             remedy=f"{did_you_mean(name, names)}Known: {', '.join(names)}; files end in .toml, .urdf or .xml",
         )
-    return CATALOGUE / f"{name}.toml"
+    return CATALOGUE_FOLDER / f"{name}.toml"

@@ -10,7 +10,7 @@ from typing import Any
 from tauforge.errors import ModelError
 from tauforge.formats import toml_schema as schema
 from tauforge.formats.toml_files import write_toml
-from tauforge.formats.toml_schema import Format, Key, Keys, Place, Table, values_of
+from tauforge.formats.toml_schema import Entry, Key, Keys, Table, TomlFormat, values_of
 from tauforge.robots.mechanism import parts
 from tauforge.robots.mechanism.loop_closure import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
@@ -18,20 +18,20 @@ from tauforge.robots.mechanism.parts import ZERO_INERTIA, Body, MechanismJoint, 
 from tauforge.robots.records import Source
 from tauforge.validation import shown
 
-FORMAT = "tauforge-mechanism-1"
+MECHANISM_FORMAT = "tauforge-mechanism-1"
 MAX_PARTS = 256  # of a kind
-NAMES = ("hinge", "slider", "cylinder", "universal", "spherical", "planar", "free", "weld")
-KINDS: dict[str, type[MechanismJoint]] = {name: getattr(parts, name.capitalize()) for name in NAMES}
+JOINT_KINDS = ("hinge", "slider", "cylinder", "universal", "spherical", "planar", "free", "weld")
+JOINT_CLASSES: dict[str, type[MechanismJoint]] = {name: getattr(parts, name.capitalize()) for name in JOINT_KINDS}
 
 
-def _of_coordinates(letters: str, count: int) -> Callable[[Place, Any], Any]:
+def _of_coordinates(letters: str, count: int) -> Callable[[Entry, Any], Any]:
     """So many numbers, the one or the several for every coordinate of a joint. letters: of the kind of joint"""
 
-    def numbers(is_angle: bool) -> Callable[[Place, Any], Any]:
+    def numbers(is_angle: bool) -> Callable[[Entry, Any], Any]:
         read = schema.angle if is_angle else schema.number
         return read if count == 1 else schema.several(read, count)
 
-    def read(place: Place, value: Any) -> Any:
+    def read(place: Entry, value: Any) -> Any:
         is_list = isinstance(value, list)
         if not is_list or (count > 1 and not (value and all(isinstance(item, list) for item in value))):
             return numbers("P" not in letters)(place, value)
@@ -41,27 +41,27 @@ def _of_coordinates(letters: str, count: int) -> Callable[[Place, Any], Any]:
     return read
 
 
-def _mimic(place: Place, value: Any) -> tuple[str, float, float]:
-    given = Table(value, place.field, MIMIC).given()
+def _mimic(place: Entry, value: Any) -> tuple[str, float, float]:
+    given = Table(value, place.field, MIMIC_KEYS).given()
     return given["joint"], given.get("factor", 1.0), given.get("offset", 0.0)
 
 
-MIMIC = {
+MIMIC_KEYS = {
     "joint": Key('joint = "left"', schema.text, needed=True),
     "factor": Key("factor = -1.0", schema.number),
     "offset": Key("offset = 0.0", schema.angle),
 }
-BODY = {
+BODY_KEYS = {
     "name": Key('name = "crank"', schema.text, needed=True),
     "mass": Key("mass = 2.5", schema.number),
     "com": Key("com = [0.0, 0.0, 0.1]", schema.vector),
-    "inertia": schema.INERTIA,
+    "inertia": schema.INERTIA_KEY,
     "origin": Key("origin = [0.0, 0.0, 0.1]", schema.vector),
     "frame": Key("frame = four rows of four numbers, the last of them [0.0, 0.0, 0.0, 1.0]"),
 }
-JOINT = {
+ANY_JOINT_KEYS = {
     "name": Key('name = "elbow"', schema.text, needed=True),
-    "kind": Key(f"kind = one of {', '.join(KINDS)}, in quotes", schema.text, needed=True),
+    "kind": Key(f"kind = one of {', '.join(JOINT_CLASSES)}, in quotes", schema.text, needed=True),
     "parent": Key('parent = "ground", or the name of a body', schema.text, needed=True),
     "child": Key('child = "crank", the name of a body', schema.text, needed=True),
     "at": Key("at = [0.0, 0.0, 0.1]", schema.vector),
@@ -73,30 +73,30 @@ JOINT = {
     "actuated": Key("actuated = true"),
     "home": Key("home = 0.5, or a number for each coordinate", written=lambda home: home if any(home) else None),
     "limits": Key('limits = ["-pi/2", 1.5], lower first, or such a pair for each coordinate'),
-    **schema.DRIVE,
+    **schema.DRIVE_KEYS,
     "mimic": Key(
         "mimic = { joint = 'left', factor = -1.0, offset = 0.0 }",
         _mimic,
-        lambda mimic: mimic and dict(zip(MIMIC, mimic, strict=True)),
+        lambda mimic: mimic and dict(zip(MIMIC_KEYS, mimic, strict=True)),
     ),
 }
-JOINTS = {
-    name: JOINT
+JOINT_KEYS_BY_KIND = {
+    name: ANY_JOINT_KEYS
     | {
-        "home": JOINT["home"]._replace(read=_of_coordinates(kind.letters, 1)),
-        "limits": JOINT["limits"]._replace(read=_of_coordinates(kind.letters, 2)),
+        "home": ANY_JOINT_KEYS["home"]._replace(read=_of_coordinates(kind.letters, 1)),
+        "limits": ANY_JOINT_KEYS["limits"]._replace(read=_of_coordinates(kind.letters, 2)),
     }
-    for name, kind in KINDS.items()
+    for name, kind in JOINT_CLASSES.items()
 }
-ONLY = {  # keys that only some kinds of joints have
+KINDS_WITH_KEY = {  # keys that only some kinds of joints have
     "axis": ("hinge", "slider", "cylinder", "planar"),
     "axes": ("universal",),
     "along": ("planar",),
     "child_axis": ("hinge",),
     "child_at": ("hinge", "spherical", "weld"),
 }
-OF_LOOPS = ("child_at", "child_axis")
-SPRING = {
+LOOP_KEYS = ("child_at", "child_axis")
+SPRING_KEYS = {
     "body_a": Key('body_a = "crank"', schema.text, needed=True),
     "point_a": Key("point_a = [0.0, 0.0, 0.1]", schema.vector, needed=True),
     "body_b": Key('body_b = "ground"', schema.text, needed=True),
@@ -105,32 +105,32 @@ SPRING = {
     "length": Key("length = 0.15", schema.number),
     "damping": Key("damping = 2.0", schema.number),
 }
-PARTS: dict[str, Keys] = {"body": BODY, "joint": JOINT, "spring": SPRING}
-CHOICES = {  # arguments of Mechanism
-    "gravity": schema.GRAVITY,
-    "coulomb_speed": schema.COULOMB_SPEED,
+PART_KEYS: dict[str, Keys] = {"body": BODY_KEYS, "joint": ANY_JOINT_KEYS, "spring": SPRING_KEYS}
+CHOICE_KEYS = {  # arguments of Mechanism
+    "gravity": schema.GRAVITY_KEY,
+    "coulomb_speed": schema.COULOMB_SPEED_KEY,
     "independent": Key(
         'independent = ["left", "right"], names of joints, or independent = "platform", a body', schema.text_or_texts
     ),
     "tool": Key('tool = "platform", the name of a body', schema.text),
     "cut": Key('cut = ["elbow"], names of joints', schema.texts),
 }
-OF_URDF = {  # keys that only files on top of a URDF have
+URDF_KEYS = {  # keys that only files on top of a URDF have
     "lock": Key("[lock] and below it coordinates by name of the joint"),
     "actuated": Key('actuated = ["left", "right"], names of joints', schema.texts),
 }
-MECHANISM = {
-    "format": Key(f'format = "{FORMAT}"', schema.text, needed=True),
+MECHANISM_KEYS = {
+    "format": Key(f'format = "{MECHANISM_FORMAT}"', schema.text, needed=True),
     "name": Key('name = "my mechanism"', schema.text),
-    **CHOICES,
+    **CHOICE_KEYS,
     "start": Key("[start] and below it coordinates by name of the joint"),
     "urdf": Key('urdf = "robot.urdf", a file in the folder of this one or below it'),
-    **OF_URDF,
+    **URDF_KEYS,
     **{
         key: Key(f"[[{key}]] and below it the keys of one {key}", schema.tables(keys, MAX_PARTS))
-        for key, keys in PARTS.items()
+        for key, keys in PART_KEYS.items()
     },
-    **schema.PROVENANCE,
+    **schema.PROVENANCE_KEYS,
 }
 
 
@@ -139,12 +139,12 @@ MECHANISM = {
 
 def mechanism_of(values: dict[str, Any]) -> Mechanism:
     """The mechanism of a file's values; a ModelError names the field, joint[1] being the first joint."""
-    top = Table(values, "", MECHANISM)
+    top = Table(values, "", MECHANISM_KEYS)
     top.value("format")
-    bodies, joints, springs = (top.get(key, []) for key in PARTS)
+    bodies, joints, springs = (top.get(key, []) for key in PART_KEYS)
     if "urdf" in top:
         return _on_urdf(top, bodies, joints, springs)
-    for key in OF_URDF:
+    for key in URDF_KEYS:
         if key in top:
             raise ModelError("it is only for files on top of a URDF", field=key, remedy=f"Leave out {key}")
     for key, tables in (("body", bodies), ("joint", joints)):
@@ -166,7 +166,7 @@ def mechanism_of(values: dict[str, Any]) -> Mechanism:
 def _choices(top: Table, springs: list[Table]) -> dict[str, Any]:
     """Arguments of Mechanism other than bodies, joints and provenance."""
     made = tuple(table.made(Spring, table.given()) for table in springs)
-    return {"springs": made} | {key: top.value(key) for key in CHOICES if key in top}
+    return {"springs": made} | {key: top.value(key) for key in CHOICE_KEYS if key in top}
 
 
 def _on_urdf(top: Table, bodies: list[Table], joints: list[Table], springs: list[Table]) -> Mechanism:
@@ -217,18 +217,18 @@ def _coordinates(top: Table, key: str, joints: list[str]) -> Mapping[str, float]
 
 def _joint(table: Table) -> MechanismJoint:
     kind = table.value("kind")
-    if kind not in KINDS:
+    if kind not in JOINT_CLASSES:
         raise table.at("kind").fault(f"unknown kind {shown(kind)}")
-    for key, kinds in ONLY.items():
+    for key, kinds in KINDS_WITH_KEY.items():
         if key in table and kind not in kinds:
             raise ModelError(f"a {kind} joint has no {key}", field=table.at(key).field, remedy=f"Leave out {key}")
-    table.keys = JOINTS[kind]
-    joint: MechanismJoint = table.made(KINDS[kind], table.given(but=("kind", *OF_LOOPS)))
+    table.keys = JOINT_KEYS_BY_KIND[kind]
+    joint: MechanismJoint = table.made(JOINT_CLASSES[kind], table.given(but=("kind", *LOOP_KEYS)))
     return joint
 
 
 def _closes(table: Table) -> bool:
-    return any(key in table for key in OF_LOOPS)
+    return any(key in table for key in LOOP_KEYS)
 
 
 def _loop(joint: MechanismJoint, table: Table) -> Any:
@@ -236,7 +236,7 @@ def _loop(joint: MechanismJoint, table: Table) -> Any:
     return (joint, at, table.value("child_axis")) if "child_axis" in table else (joint, at)
 
 
-READER = Format(
+toml_format = TomlFormat(
     mechanism_of, "five-bar", files={"urdf": 'urdf = "robot.urdf", in the folder of the TOML file or below it'}
 )
 
@@ -249,24 +249,25 @@ def write(m: Mechanism, path: Path) -> None:
     tables = {
         "body": [_body_values(body) for body in m.bodies],
         "joint": [_joint_values(joint) for joint in m.joints],
-        "spring": [values_of(spring, SPRING) for spring in m.springs],
+        "spring": [values_of(spring, SPRING_KEYS) for spring in m.springs],
     }
     for key, own in tables.items():
         if len(own) > MAX_PARTS:
             problem = f"it has {len(own)} parts [[{key}]]; a file holds at most {MAX_PARTS}"
             raise ModelError(problem, file=path, field=key)
-    choices = {"name": m.name, **values_of(m, CHOICES)}
-    write_toml(path, {"format": FORMAT, **choices, **tables, **schema.provenance_values(m)})
+    choices = {"name": m.name, **values_of(m, CHOICE_KEYS)}
+    write_toml(path, {"format": MECHANISM_FORMAT, **choices, **tables, **schema.provenance_values(m)})
 
 
 def _body_values(body: Body) -> dict[str, Any]:
-    values = values_of(body, BODY, defaults={"inertia": tuple(ZERO_INERTIA[0])})
+    values = values_of(body, BODY_KEYS, defaults={"inertia": tuple(ZERO_INERTIA[0])})
     if body.frame is not None or body.origin == body.com:
         del values["origin"]
     return values
 
 
 def _joint_values(joint: MechanismJoint) -> dict[str, Any]:
-    kind = next(name for name, known in KINDS.items() if type(joint) is known)
-    defaults = {field.name: field.default for field in dataclasses.fields(joint) if field.name not in ("at", *ONLY)}
-    return {"kind": kind, **values_of(joint, JOINT, defaults=defaults)}
+    kind = next(name for name, known in JOINT_CLASSES.items() if type(joint) is known)
+    fields = dataclasses.fields(joint)
+    defaults = {field.name: field.default for field in fields if field.name not in ("at", *KINDS_WITH_KEY)}
+    return {"kind": kind, **values_of(joint, ANY_JOINT_KEYS, defaults=defaults)}

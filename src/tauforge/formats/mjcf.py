@@ -26,11 +26,11 @@ from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, MechanismJoint, Spherical, Spring, Weld
 from tauforge.robots.plausibility import levels_to_the_caller
 
-PASSED_OVER = ("asset", "visual", "statistic", "size", "keyframe", "sensor", "custom", "contact")
-READ = ("compiler", "option", "default", "worldbody", "equality", "actuator", "tendon")
-WITHOUT_EFFECT = ("wind", "density", "viscosity")  # of the medium, where they are 0
-SAME_POSE = 1e-9
-MOST_TOLD = 5
+IGNORED_SECTIONS = ("asset", "visual", "statistic", "size", "keyframe", "sensor", "custom", "contact")
+READ_SECTIONS = ("compiler", "option", "default", "worldbody", "equality", "actuator", "tendon")
+MEDIUM_OPTIONS = ("wind", "density", "viscosity")  # of the medium, where they are 0
+SAME_FRAME = 1e-9
+MAX_NAMED = 5
 
 
 def robot_of(root: Element, *, tool: str | None = None, **options: Any) -> Mechanism:
@@ -43,7 +43,7 @@ def robot_of(root: Element, *, tool: str | None = None, **options: Any) -> Mecha
             raise ModelError(f"{name} applies to URDF files only, and {root.file} is MJCF", field=name)
     root = with_includes(root)
     for section in root.children:
-        if section.tag not in (*PASSED_OVER, *READ):
+        if section.tag not in (*IGNORED_SECTIONS, *READ_SECTIONS):
             raise section.unsupported(f"<{section.tag[:40]}> is not supported", field=section.tag[:40])
     values, inertia_from_geoms, groups = _compiler(root)
     found = Found(values, inertia_from_geoms, groups)
@@ -52,8 +52,8 @@ def robot_of(root: Element, *, tool: str | None = None, **options: Any) -> Mecha
     except ModelError as error:
         raise error.located(root.file) from None
     if found.left_out:
-        more = f" and {len(found.left_out) - MOST_TOLD} more" if len(found.left_out) > MOST_TOLD else ""
-        text = f"{root.file}: left out: {'; '.join(found.left_out[:MOST_TOLD])}{more}"
+        more = f" and {len(found.left_out) - MAX_NAMED} more" if len(found.left_out) > MAX_NAMED else ""
+        text = f"{root.file}: left out: {'; '.join(found.left_out[:MAX_NAMED])}{more}"
         warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
     return robot
 
@@ -121,7 +121,7 @@ def _gravity(root: Element) -> tuple[float, ...]:
     for option in (child for child in root.children if child.tag == "option"):
         check_spelling(option)
         gravity = option.numbers("gravity", 3, gravity)
-        for attribute in WITHOUT_EFFECT:
+        for attribute in MEDIUM_OPTIONS:
             if any(up_to(option, attribute, 3)):
                 raise option.unsupported(f"forces of the medium ({attribute}) are not supported", field="option")
         for flag in option.children:
@@ -237,7 +237,7 @@ def _loop(found: Found, equality: Element, name: str) -> Any:
     kind = Spherical if equality.tag == "connect" else Weld
     if "site1" in equality.attributes:
         (a, here), (b, there) = (_site(found, equality, attribute) for attribute in ("site1", "site2"))
-        if kind is Weld and _difference(here.rotation, there.rotation) > SAME_POSE:
+        if kind is Weld and _difference(here.rotation, there.rotation) > SAME_FRAME:
             raise equality.unsupported("a weld of sites that are turned at first is not supported", field="weld")
         return kind(name, a, b, tuple(here.translation)), tuple(there.translation)
     a, b = _ends(found, equality)
@@ -273,7 +273,7 @@ def _check_relative_pose(found: Found, equality: Element, a: str, b: str) -> Non
     wanted = found.values.pose(replace(equality, attributes=attributes)).then(Transform(IDENTITY, -anchor))
     there = found.frames[a].inverse().then(found.frames[b])
     gap = max(_difference(wanted.rotation, there.rotation), *map(abs, wanted.translation - there.translation))
-    if gap > SAME_POSE:
+    if gap > SAME_FRAME:
         raise equality.unsupported(
             f"relpose differs by {gap:.3g} from where the file puts the bodies",
             field="weld relpose",

@@ -9,14 +9,14 @@ from typing import Any
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.formats.inertials import NO_BODY, Inertial
+from tauforge.formats.inertials import NO_INERTIAL, Inertial
 from tauforge.formats.mjcf_geoms import BodyGeom, body_of_geoms
 from tauforge.formats.mjcf_values import Values, check_spelling, is_true, unit, up_to
 from tauforge.formats.xml_lines import Element, shown
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, Hinge, MechanismJoint, Slider, Spherical, Weld
 
-PASSED_OVER = ("camera", "light")
-TYPES = ("hinge", "slide", "ball", "free")
+IGNORED_IN_BODIES = ("camera", "light")
+MJCF_JOINT_TYPES = ("hinge", "slide", "ball", "free")
 MAX_BODIES = 500  # as links of a URDF
 
 
@@ -82,7 +82,7 @@ def _collected(found: Found, owner: Element, outer: Transform, childclass: str |
                 check_spelling(child)
                 own = child.attributes.get("childclass", childclass)
                 _collected(found, child, outer.then(found.values.pose(child)), own, into)
-            case tag if tag not in PASSED_OVER:
+            case tag if tag not in IGNORED_IN_BODIES:
                 raise child.unsupported(f"<{tag[:40]}> in a body is not supported", field=tag[:40])
 
 
@@ -156,7 +156,7 @@ def _joints(
         kind = "free" if element.tag == "freejoint" else element.attributes.get("type", "hinge")
         name = found.new_name(element, f"{body} {kind}", taken)
         taken.add(name)
-        if kind not in TYPES:
+        if kind not in MJCF_JOINT_TYPES:
             raise element.fault(f"unknown joint type {shown(kind)}", field=f"joint {shown(name)}")
         if kind == "free" and len(inside.joints) > 1:
             raise element.fault("a free joint must be the only joint of its body", field=f"joint {shown(name)}")
@@ -215,7 +215,7 @@ def _mass(found: Found, inside: Inside, name: str) -> Inertial:
         element, outer = inside.inertials[0]
         return _inertial(found.values, element).seen_from(outer)
     if mode == "false":
-        return NO_BODY
+        return NO_INERTIAL
     low, high = found.geom_groups
     counted = [(geom, outer) for geom, outer in inside.geoms if low <= geom.number("group", 0.0) <= high]
     try:
@@ -224,7 +224,7 @@ def _mass(found: Found, inside: Inside, name: str) -> Inertial:
         if name not in found.still:
             raise
         found.left_out.append(f"the mass of {shown(name)}, which does not move")
-        return NO_BODY
+        return NO_INERTIAL
 
 
 def _inertial(values: Values, element: Element) -> Inertial:

@@ -15,14 +15,14 @@ from tauforge.algebra.rotations import rotation_to
 from tauforge.algebra.vectors import IDENTITY, ZERO, Matrix, Transform, Vector
 from tauforge.errors import ModelError
 from tauforge.formats.file_names import relative_parts
-from tauforge.formats.inertials import NO_BODY, Inertial, together
+from tauforge.formats.inertials import NO_INERTIAL, Inertial, together
 from tauforge.formats.mjcf_values import Values, children, up_to
 from tauforge.formats.xml_lines import Element, shown
 from tauforge.robots.drawing import LARGEST_SIZE, Box, Cylinder, MeshFile, Shape, Sphere, Visual
 from tauforge.validation import Floats
 
-WATER = 1000.0  # kg/m^3, the default density
-SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
+DEFAULT_DENSITY = 1000.0  # kg/m^3, the default density
+SIZE_COUNTS = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 WITHOUT_MASS = ("plane", "hfield")
 MAX_VISUALS = 1000  # far above any robot, and drawn without trouble
 SHOWN_GROUPS = 2  # MuJoCo shows groups 0 to 2 at first; others are for collisions
@@ -40,10 +40,10 @@ def _body_of(values: Values, geom: Element) -> Inertial:
     if "mass" in geom.attributes:
         mass: float | None = geom.number("mass")
     else:
-        mass = 0.0 if geom.number("density", WATER) == 0 else None
+        mass = 0.0 if geom.number("density", DEFAULT_DENSITY) == 0 else None
     if kind in WITHOUT_MASS or mass == 0:
-        return NO_BODY
-    if kind not in SIZES or "mesh" in geom.attributes:
+        return NO_INERTIAL
+    if kind not in SIZE_COUNTS or "mesh" in geom.attributes:
         raise geom.unsupported(
             f"the inertia of a geom of type {shown(kind)} is not computed",
             field="geom",
@@ -53,10 +53,10 @@ def _body_of(values: Values, geom: Element) -> Inertial:
         raise geom.unsupported("shellinertia is not supported", field="geom", remedy="Give the body an <inertial>")
     place, size = _placed(values, geom, kind)
     if not all(x > 0 for x in size):
-        raise geom.fault(f"expected {SIZES[kind]} sizes > 0", field="geom size")
+        raise geom.fault(f"expected {SIZE_COUNTS[kind]} sizes > 0", field="geom size")
     volume, moments = _solid(kind, size)
     if mass is None:
-        mass = geom.number("density", WATER) * volume
+        mass = geom.number("density", DEFAULT_DENSITY) * volume
     if mass < 0:
         raise geom.fault(f"expected a mass >= 0, got {mass:g}", field="geom mass")
     return Inertial(mass, ZERO, Matrix.diagonal(*(mass * x for x in moments))).seen_from(place)
@@ -64,7 +64,7 @@ def _body_of(values: Values, geom: Element) -> Inertial:
 
 def _placed(values: Values, geom: Element, kind: str) -> tuple[Transform, tuple[float, ...]]:
     """Where it is, and its sizes: radii and half lengths."""
-    count = SIZES[kind]
+    count = SIZE_COUNTS[kind]
     if "fromto" not in geom.attributes or kind == "sphere":
         size = up_to(geom, "size", 3)
         if len(size) < count:
@@ -152,7 +152,7 @@ def _shapes(values: Values, assets: _Assets, geom: Element) -> Iterator[tuple[Tr
     if "mesh" in geom.attributes:
         yield values.pose(geom), assets.mesh(geom)
         return
-    if kind not in SIZES:
+    if kind not in SIZE_COUNTS:
         raise geom.fault(f"shapes of type {shown(kind)} are not drawn", field="geom type")
     place, size = _placed(values, geom, kind)
     if not all(0 < x <= LARGEST_SIZE for x in size):

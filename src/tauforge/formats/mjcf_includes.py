@@ -8,10 +8,10 @@ from pathlib import Path
 
 from tauforge.errors import ModelError
 from tauforge.formats.file_names import file_beside
-from tauforge.formats.xml_lines import MAX_DEPTH, MAX_ELEMENTS, Element, read_xml, shown
+from tauforge.formats.xml_lines import MAX_XML_DEPTH, MAX_XML_ELEMENTS, Element, read_xml, shown
 
 MAX_FILES = 64
-REMEDY = "Keep included files in the folder of the model or below it"
+INCLUDE_REMEDY = "Keep included files in the folder of the model or below it"
 
 
 def with_includes(root: Element) -> Element:
@@ -31,10 +31,10 @@ class _Including:
 
     def spliced(self, element: Element, depth: int) -> Element:
         self.elements += 1
-        if self.elements > MAX_ELEMENTS:
-            raise element.fault(f"the files have more than {MAX_ELEMENTS} elements together")
-        if depth > MAX_DEPTH:
-            raise element.fault(f"elements are nested more than {MAX_DEPTH} deep")
+        if self.elements > MAX_XML_ELEMENTS:
+            raise element.fault(f"the files have more than {MAX_XML_ELEMENTS} elements together")
+        if depth > MAX_XML_DEPTH:
+            raise element.fault(f"elements are nested more than {MAX_XML_DEPTH} deep")
         found: list[Element] = []
         for child in element.children:
             if child.tag == "include":
@@ -52,7 +52,7 @@ class _Including:
         try:
             path = file_beside(self.model, name)
         except ModelError as error:
-            raise include.fault(error.problem, field="include file", remedy=REMEDY) from None
+            raise include.fault(error.problem, field="include file", remedy=INCLUDE_REMEDY) from None
         file = os.path.realpath(path)
         if file in self.met:
             raise include.fault(f"{shown(name)} is included a second time", field="include file")

@@ -18,10 +18,10 @@ from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Hinge, MechanismJ
 from tauforge.robots.plausibility import levels_to_the_caller
 
 WORLD = "world"
-SPAN = 0.1  # of the mechanism's size: distance of the two points that hold a hinge's axis
-LEAST = 1e-15  # kg, kg m^2: MuJoCo's mjMINVAL
-MOST_TOLD = 5
-KINDS = {"R": "hinge", "P": "slide", "B": "ball", "F": "free"}
+HINGE_SPAN = 0.1  # of the mechanism's size: distance of the two points that hold a hinge's axis
+MUJOCO_MINVAL = 1e-15  # kg, kg m^2: MuJoCo's mjMINVAL
+MAX_NAMED = 5
+MJCF_TYPE_OF_STEP = {"R": "hinge", "P": "slide", "B": "ball", "F": "free"}
 
 
 def write(m: Mechanism, path: Path) -> None:
@@ -33,9 +33,9 @@ def write(m: Mechanism, path: Path) -> None:
     xml.write_xml(path, lines, list(_lost(m)), "MJCF")
     refused = _refused_by_mujoco(m)
     if refused:
-        more = f" and {len(refused) - MOST_TOLD} more" if len(refused) > MOST_TOLD else ""
+        more = f" and {len(refused) - MAX_NAMED} more" if len(refused) > MAX_NAMED else ""
         told = f"{path}: MuJoCo refuses bodies without mass or with a principal moment of inertia of 0: "
-        told += ", ".join(refused[:MOST_TOLD]) + more
+        told += ", ".join(refused[:MAX_NAMED]) + more
         remedy = "Give them some: bars have a thickness. tauforge.load reads the file as it is"
         warnings.warn(TauforgeWarning(told, remedy=remedy), stacklevel=levels_to_the_caller())
 
@@ -47,12 +47,12 @@ def _refused_by_mujoco(m: Mechanism) -> list[str]:
     for one in reversed(held):  # from the tips inward
         least = min(one.body.mass, _least_moment(one.body))
         welded = [other.body.name for other in held if other.parent == one.body.name and not other.steps]
-        enough[one.body.name] = least >= LEAST or any(enough[name] for name in welded)
+        enough[one.body.name] = least >= MUJOCO_MINVAL or any(enough[name] for name in welded)
     return [
         one.body.name
         for one in held
         if (one.steps and not enough[one.body.name])
-        or (_has_products(xml.own_mass(one.body, one.body.home_frame)[1]) and _least_moment(one.body) < LEAST)
+        or (_has_products(xml.own_mass(one.body, one.body.home_frame)[1]) and _least_moment(one.body) < MUJOCO_MINVAL)
     ]
 
 
@@ -145,7 +145,7 @@ def _joints(held: Held, frame: Transform) -> Iterator[str]:
         "armature": joint.motor_inertia * gear * gear or None,
     }
     for step in held.steps:
-        kind = KINDS[step.kind]
+        kind = MJCF_TYPE_OF_STEP[step.kind]
         if kind == "free":
             if held.parent != GROUND_NAME:
                 raise UnsupportedFeatureError("MJCF has free joints on the ground only", field=joint.name)
@@ -221,7 +221,7 @@ def _points(m: Mechanism, joint: MechanismJoint) -> list[Vector]:
     if isinstance(joint, Spherical):
         return [at]
     if isinstance(joint, Hinge):
-        return [at, at + Vector(*joint.axis) * (SPAN * m._analysis.size)]
+        return [at, at + Vector(*joint.axis) * (HINGE_SPAN * m._analysis.size)]
     raise UnsupportedFeatureError(
         f"MJCF closes loops at balls, hinges and welds, not at a {type(joint).__name__}",
         field=joint.name,

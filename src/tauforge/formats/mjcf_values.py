@@ -12,10 +12,10 @@ from tauforge.formats.urdf_elements import one_typo_away
 from tauforge.formats.xml_lines import WORD, Element, shown
 
 ROTATIONS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
-AXES = {"x": E_X, "y": E_Y, "z": E_Z}
-SHORTEST = 1e-10  # of an axis or a quaternion: below, MuJoCo calls it zero
+EULER_AXES = {"x": E_X, "y": E_Y, "z": E_Z}
+ZERO_LENGTH = 1e-10  # of an axis or a quaternion: below, MuJoCo calls it zero
 ACTUATORS = ("general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion")
-USED = {  # attributes that are read, by tag; one that is a letter away from them is misspelt
+KNOWN_ATTRIBUTES = {  # attributes that are read, by tag; one that is a letter away from them is misspelt
     "body": ("name", "childclass", "mocap", "pos", "gravcomp", *ROTATIONS),
     "frame": ("name", "childclass", "pos", *ROTATIONS),
     "joint": ("name", "class", "type", "pos", "axis", "range", "limited", "ref", "stiffness", "damping", "armature")
@@ -69,7 +69,7 @@ class Values:
             case ["quat"]:
                 w, x, y, z = element.numbers("quat", 4)
                 length = math.hypot(w, x, y, z)
-                if length < SHORTEST:
+                if length < ZERO_LENGTH:
                     raise element.fault("the quaternion is zero", field=f"{element.tag} quat")
                 return Quaternion(w / length, x / length, y / length, z / length).rotation()
             case ["axisangle"]:
@@ -92,14 +92,14 @@ class Values:
         """Letters of the sequence: small ones turn with the frame, capitals stay."""
         R = IDENTITY
         for letter, angle in zip(self.sequence, angles, strict=True):
-            turn = rotation_about(AXES[letter.lower()], angle)
+            turn = rotation_about(EULER_AXES[letter.lower()], angle)
             R = R.times(turn) if letter.islower() else turn.times(R)
         return R
 
 
 def unit(element: Element, attribute: str, v: Vector) -> Vector:
     length = math.hypot(*v)
-    if length < SHORTEST:
+    if length < ZERO_LENGTH:
         raise element.fault("the axis is zero", field=f"{element.tag} {attribute}")
     return Vector(*(x / length for x in v))
 
@@ -122,7 +122,7 @@ def is_true(element: Element, attribute: str, default: bool) -> bool:
 
 
 def check_spelling(element: Element) -> None:
-    known = USED.get(element.tag, ())
+    known = KNOWN_ATTRIBUTES.get(element.tag, ())
     for name in element.attributes:
         if known and name not in known:
             meant = one_typo_away(name, known)

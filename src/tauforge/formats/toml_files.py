@@ -13,8 +13,8 @@ from tauforge.errors import ModelError
 from tauforge.files import written_whole
 from tauforge.validation import shown
 
-MAX_BYTES = 256 * 1024
-MAX_DEPTH = 16  # of brackets
+MAX_TOML_BYTES = 256 * 1024
+MAX_BRACKETS = 16  # of brackets
 MAX_KEY_PARTS = 8
 MAX_WORD = 200  # characters of a bare key or a number; longer integers take quadratic time to convert
 MAX_TOKENS = 15_000  # words, numbers, signs, line ends and escapes: tomllib needs about 4 microseconds for each
@@ -33,15 +33,16 @@ STRING_OR_COMMENT = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 # On 20,000 dotted keys tomllib works for seconds and then overflows the stack. What would take it long, or deep:
-CAPS = {
+CAPPED_PATTERNS = {
     rf"(?: \. [^.\n=,\[\]{{}}]* ){{{MAX_KEY_PARTS}}}": f"a dotted key has more than {MAX_KEY_PARTS} parts",
     rf"(?<! [\w+:.-] ) [\w+:.-]{{{MAX_WORD + 1}}}": f"a key or number has more than {MAX_WORD} characters",
-    rf"(?: [\[{{] [^\[\]{{}}]* ){{{MAX_DEPTH + 1}}}": f"brackets are nested more than {MAX_DEPTH} deep",
+    rf"(?: [\[{{] [^\[\]{{}}]* ){{{MAX_BRACKETS + 1}}}": f"brackets are nested more than {MAX_BRACKETS} deep",
     '"': "not valid TOML: a string does not end",
 }
-TOKEN = re.compile(r"[\w+:-]+ (?: \. \d [\w+-]* )? | [.\[{=,\n\\']", re.VERBOSE)  # a decimal point is part of a number
+# a decimal point is part of a number
+COUNTED_TOKEN = re.compile(r"[\w+:-]+ (?: \. \d [\w+-]* )? | [.\[{=,\n\\']", re.VERBOSE)
 # tomllib puts the line into its message, and has attributes for it only from Python 3.14 on
-LINE = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
+ERROR_LINE = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -61,7 +62,7 @@ def _read_bytes(path: Path) -> bytes:
         if not path.is_file():  # a pipe would block for ever
             raise ModelError("expected a regular file")
         with path.open("rb") as file:
-            return file.read(MAX_BYTES + 1)
+            return file.read(MAX_TOML_BYTES + 1)
     except OSError as error:
         raise ModelError(f"the file cannot be read: {error.strerror}") from None
 
@@ -86,21 +87,21 @@ def parse(data: bytes) -> dict[str, Any]:
         raise ModelError("not valid TOML: brackets are nested too deep") from None
     except ValueError as error:
         message = str(error)
-        place = LINE.search(message)
+        place = ERROR_LINE.search(message)
         line = None if place is None else int(place[1] or text.count("\n") + 1)
-        problem = LINE.sub("", message).strip()[:MAX_WORD]  # it may quote a long key
+        problem = ERROR_LINE.sub("", message).strip()[:MAX_WORD]  # it may quote a long key
         raise ModelError(f"not valid TOML: {problem}", line=line) from None
 
 
 def _check_size(data: bytes) -> None:
-    if len(data) > MAX_BYTES:
-        raise ModelError(f"the file is larger than {MAX_BYTES // 1024} KiB, the most a model file may have")
+    if len(data) > MAX_TOML_BYTES:
+        raise ModelError(f"the file is larger than {MAX_TOML_BYTES // 1024} KiB, the most a model file may have")
 
 
 def _check_caps(text: str) -> None:
     bare = STRING_OR_COMMENT.sub(_counted_part, text)
-    faults = [(re.search(pattern, bare, re.VERBOSE), problem) for pattern, problem in CAPS.items()]
-    more = next(islice(TOKEN.finditer(bare), MAX_TOKENS, None), None) if len(bare) > MAX_TOKENS else None
+    faults = [(re.search(pattern, bare, re.VERBOSE), problem) for pattern, problem in CAPPED_PATTERNS.items()]
+    more = next(islice(COUNTED_TOKEN.finditer(bare), MAX_TOKENS, None), None) if len(bare) > MAX_TOKENS else None
     for found, problem in [*faults, (more, f"the file has more than {MAX_TOKENS} words, numbers, signs and line ends")]:
         if found is not None:
             raise ModelError(problem, line=bare.count("\n", 0, found.start()) + 1)

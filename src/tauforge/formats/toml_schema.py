@@ -31,7 +31,7 @@ MULTIPLE_OF_PI = re.compile(  # of a text without blanks at its ends
     re.VERBOSE,
 )
 # other names for keys of arms and of platforms
-MEANT = {
+OTHER_KEY_NAMES = {
     "rotor_inertia": ("motor_inertia", "reflected_mass"),
     "motor_inertia": ("reflected_mass",),
     "max_force": ("force_limit",),
@@ -40,10 +40,10 @@ MEANT = {
     "travel": ("stroke",),
     "damping": ("viscous", "friction"),
 }
-NEAR = 0.8  # similarity of a misspelt key to the one that was meant: "rotor_inertia" and "lower_inertia" have 0.77
+KEY_SIMILARITY = 0.8  # of a misspelt key to the one that was meant: "rotor_inertia" and "lower_inertia" have 0.77
 
 
-def as_given(_place: Place, value: Any) -> Any:
+def as_given(_place: Entry, value: Any) -> Any:
     return value
 
 
@@ -57,7 +57,7 @@ class Key(NamedTuple):
     """
 
     example: str
-    read: Callable[[Place, Any], Any] = as_given
+    read: Callable[[Entry, Any], Any] = as_given
     written: Callable[[Any], Any] = lambda value: value
     needed: bool = False
 
@@ -81,8 +81,8 @@ class Table:
                 raise self._unknown(key, outer or {})
 
     def _unknown(self, key: str, outer: Keys) -> ModelError:
-        meant = [name for name in MEANT.get(key, ()) if name in self.keys]
-        near = meant or difflib.get_close_matches(key.lower(), self.keys, n=1, cutoff=NEAR)
+        meant = [name for name in OTHER_KEY_NAMES.get(key, ()) if name in self.keys]
+        near = meant or difflib.get_close_matches(key.lower(), self.keys, n=1, cutoff=KEY_SIMILARITY)
         remedy = f"Did you mean {near[0]}? " if near else ""
         remedy += f"Known: {', '.join(self.keys)}"
         if key in outer:
@@ -92,8 +92,8 @@ class Table:
     def __contains__(self, key: str) -> bool:
         return key in self.values
 
-    def at(self, key: str) -> Place:
-        return Place(f"{self.path}.{key}" if self.path else key, self.keys[key].example, self)
+    def at(self, key: str) -> Entry:
+        return Entry(f"{self.path}.{key}" if self.path else key, self.keys[key].example, self)
 
     def value(self, key: str) -> Any:
         """What the value of a key means; a ModelError where it is missing."""
@@ -124,7 +124,7 @@ class Table:
             raise ModelError(error.problem, field=field, remedy=remedy) from None
 
 
-class Place(NamedTuple):
+class Entry(NamedTuple):
     """Where a value stands: its field, an example of a line with it, and its table."""
 
     field: str
@@ -148,23 +148,23 @@ def values_of(part: object, keys: Keys, *, defaults: Mapping[str, Any] = Mapping
 # ------------------------------------------------------------------------------------------------- kinds of values
 
 
-def text(place: Place, value: Any) -> str:
+def text(place: Entry, value: Any) -> str:
     if not isinstance(value, str):
         raise place.fault(f"expected a string in quotes, got {shown(value)}")
     return value
 
 
-def texts(place: Place, value: Any) -> tuple[str, ...]:
+def texts(place: Entry, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise place.fault(f"expected a list of strings, got {shown(value)}")
     return tuple(value)
 
 
-def text_or_texts(place: Place, value: Any) -> str | tuple[str, ...]:
+def text_or_texts(place: Entry, value: Any) -> str | tuple[str, ...]:
     return value if isinstance(value, str) else texts(place, value)
 
 
-def number(place: Place, value: Any) -> float:
+def number(place: Entry, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise place.fault(f"expected a number, got {shown(value)}")
     try:
@@ -173,7 +173,7 @@ def number(place: Place, value: Any) -> float:
         raise place.fault(error.problem) from None
 
 
-def angle(place: Place, value: Any) -> float:
+def angle(place: Entry, value: Any) -> float:
     """Radians, as a number or as a text such as -pi/2."""
     if not isinstance(value, str):
         return number(place, value)
@@ -185,10 +185,10 @@ def angle(place: Place, value: Any) -> float:
     return -size if match["sign"] == "-" else size
 
 
-def several(read: Callable[[Place, Any], float], count: int) -> Callable[[Place, Any], Floats]:
+def several(read: Callable[[Entry, Any], float], count: int) -> Callable[[Entry, Any], Floats]:
     """So many numbers or angles."""
 
-    def numbers(place: Place, value: Any) -> Floats:
+    def numbers(place: Entry, value: Any) -> Floats:
         if not isinstance(value, list) or len(value) != count:
             raise place.fault(f"expected {count} numbers, got {shown(value)}")
         return tuple(read(place, item) for item in value)
@@ -199,14 +199,14 @@ def several(read: Callable[[Place, Any], float], count: int) -> Callable[[Place,
 vector = several(number, 3)
 
 
-def matrix(place: Place, value: Any) -> Rows:
+def matrix(place: Entry, value: Any) -> Rows:
     """Three rows of three numbers."""
     if not isinstance(value, list) or len(value) != 3:
         raise place.fault(f"expected 3 rows of 3 numbers, got {shown(value)}")
     return tuple(vector(place, row) for row in value)
 
 
-def _inertia(place: Place, value: Any) -> Floats | Rows:
+def _inertia(place: Entry, value: Any) -> Floats | Rows:
     is_matrix = isinstance(value, list) and any(isinstance(row, list) for row in value)
     return matrix(place, value) if is_matrix else vector(place, value)
 
@@ -217,10 +217,10 @@ def _moments(inertia: Rows) -> Floats | Rows:
     return tuple(inertia[i][i] for i in range(3)) if principal else inertia
 
 
-def tables(keys: Keys, most: int | None = None) -> Callable[[Place, Any], list[Table]]:
+def tables(keys: Keys, most: int | None = None) -> Callable[[Entry, Any], list[Table]]:
     """The tables under [[key]]; key[1] is the first."""
 
-    def read(place: Place, value: Any) -> list[Table]:
+    def read(place: Entry, value: Any) -> list[Table]:
         if not isinstance(value, list):
             raise place.fault(f"expected tables under [[{place.field}]], got {shown(value)}")
         if most is not None and len(value) > most:
@@ -233,16 +233,16 @@ def tables(keys: Keys, most: int | None = None) -> Callable[[Place, Any], list[T
 
 # ------------------------------------------------------------------------------------------- keys of several formats
 
-FRAME = {
+FRAME_KEYS = {
     "translation": Key("translation = [0.0, 0.0, 0.1]", vector),
     "rpy": Key('rpy = [0.0, "pi/2", 0.0]', several(angle, 3)),
     "rotation": Key("rotation = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]", matrix),
 }
 
 
-def frame(place: Place, value: Any) -> Rows:
+def frame(place: Entry, value: Any) -> Rows:
     """A 4 x 4 transform from translation and rpy or rotation."""
-    table = Table(value, place.field, FRAME)
+    table = Table(value, place.field, FRAME_KEYS)
     if "rpy" in table and "rotation" in table:
         raise ModelError("both rpy and rotation are given", field=place.field, remedy="Keep one of them")
     given = table.given()
@@ -259,8 +259,8 @@ def frame_parts(transform: Rows) -> dict[str, Floats | Rows]:
     return {"rotation": tuple(row[:3] for row in transform[:3]), "translation": tuple(row[3] for row in transform[:3])}
 
 
-INERTIA = Key("inertia = [0.01, 0.02, 0.02], or three such rows", _inertia, _moments)
-DRIVE = {
+INERTIA_KEY = Key("inertia = [0.01, 0.02, 0.02], or three such rows", _inertia, _moments)
+DRIVE_KEYS = {
     "viscous": Key("viscous = 0.001", number),
     "coulomb": Key("coulomb = [0.4, 0.4], the magnitudes for either direction", several(number, 2)),
     "motor_inertia": Key("motor_inertia = 2e-4", number),
@@ -268,20 +268,20 @@ DRIVE = {
     "max_speed": Key("max_speed = 2.0", number),
     "max_force": Key("max_force = 80.0", number),
 }
-GRAVITY = Key("gravity = [0.0, 0.0, -9.81]", vector)
-COULOMB_SPEED = Key("coulomb_speed = 0.01", number)
-KNOWN_EXCEPTION = {
+GRAVITY_KEY = Key("gravity = [0.0, 0.0, -9.81]", vector)
+COULOMB_SPEED_KEY = Key("coulomb_speed = 0.01", number)
+KNOWN_EXCEPTION_KEYS = {
     "body": Key('body = "link of joint1"', text, needed=True),
     "reason": Key('reason = "as published"', text, needed=True),
 }
-SOURCE = {
+SOURCE_KEYS = {
     "fields": Key('fields = ["mass", "com"]', texts, needed=True),
     "source": Key('source = "author, title, year, table"', text, needed=True),
     "note": Key('note = "read from a transcription"', text),
 }
-PROVENANCE = {
-    "known_exception": Key("[[known_exception]] and below it body and reason", tables(KNOWN_EXCEPTION)),
-    "source": Key("[[source]] and below it fields and source", tables(SOURCE)),
+PROVENANCE_KEYS = {
+    "known_exception": Key("[[known_exception]] and below it body and reason", tables(KNOWN_EXCEPTION_KEYS)),
+    "source": Key("[[source]] and below it fields and source", tables(SOURCE_KEYS)),
 }
 
 
@@ -296,15 +296,15 @@ def provenance(top: Table) -> dict[str, Any]:
 def provenance_values(robot: Any) -> dict[str, list[dict[str, Any]]]:
     """The tables of a robot's known exceptions and sources."""
     return {
-        "known_exception": [values_of(exception, KNOWN_EXCEPTION) for exception in robot.known_exceptions],
-        "source": [values_of(source, SOURCE) for source in robot.sources],
+        "known_exception": [values_of(exception, KNOWN_EXCEPTION_KEYS) for exception in robot.known_exceptions],
+        "source": [values_of(source, SOURCE_KEYS) for source in robot.sources],
     }
 
 
 # ------------------------------------------------------------------------------------------------------------ formats
 
 
-class Format(NamedTuple):
+class TomlFormat(NamedTuple):
     """How the TOML files of a kind of robot are read.
 
     read:     the robot of a file's values; ModelError names the field that is wrong

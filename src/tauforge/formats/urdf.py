@@ -13,7 +13,7 @@ from tauforge.algebra.vectors import ZERO, Transform
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.formats.inertials import Inertial, together
 from tauforge.formats.urdf_locked_joints import check_lock, leader_of, with_locked_joints
-from tauforge.formats.urdf_tree import LETTERS, Attachment, Tree, UrdfJoint, listed, read_tree, unknown_name
+from tauforge.formats.urdf_tree import LETTERS, Attachment, UrdfJoint, UrdfTree, listed, read_tree, unknown_name
 from tauforge.formats.urdf_visuals import read_visuals
 from tauforge.formats.xml_lines import Element, read_xml, shown
 from tauforge.robots.drawing import Visual
@@ -63,7 +63,7 @@ def robot_of(robot: Element, **options: Any) -> Robot:
         raise error.located(robot.file) from None
 
 
-def _chain(tree: Tree, links: Links, tip: str | None) -> list[UrdfJoint] | None:
+def _chain(tree: UrdfTree, links: Links, tip: str | None) -> list[UrdfJoint] | None:
     """The moving joints from the base to the tip, or to the end of the only chain there is; None if they branch."""
     carriers = {joint.name: links[joint.parent].carrier for joint in tree.joints.values() if joint.moves}
     if tip is None:
@@ -111,7 +111,7 @@ def _way_up(carriers: dict[str, str | None], name: str | None) -> list[str]:
     return way[::-1]
 
 
-def _refuse_branches(tree: Tree, aside: Sequence[str]) -> None:
+def _refuse_branches(tree: UrdfTree, aside: Sequence[str]) -> None:
     if aside:
         first = tree.joints[aside[0]]
         raise first.element.unsupported(
@@ -121,7 +121,7 @@ def _refuse_branches(tree: Tree, aside: Sequence[str]) -> None:
         )
 
 
-def _refuse_led_from_beyond(tree: Tree, chain: Sequence[str], counted: Sequence[str]) -> None:
+def _refuse_led_from_beyond(tree: UrdfTree, chain: Sequence[str], counted: Sequence[str]) -> None:
     """Joints that follow one which is not in the chain."""
     refused = [joint for joint in map(tree.joints.__getitem__, counted) if joint.mimic is not None]
     refused = [joint for joint in refused if joint.name not in chain or leader_of(tree, joint) not in chain]
@@ -141,11 +141,11 @@ def _lock_example(names: Sequence[str], most: int = 4) -> str:
     return "lock={" + ", ".join(entries) + "}"
 
 
-def _trimmed(tree: Tree, links: Links, chain: Sequence[UrdfJoint]) -> Tree:
+def _trimmed(tree: UrdfTree, links: Links, chain: Sequence[UrdfJoint]) -> UrdfTree:
     """Without the links that other moving joints carry."""
     kept = {None, *(joint.name for joint in chain)}
     held = {link for link, attachment in links.items() if attachment.carrier in kept}
-    return Tree(
+    return UrdfTree(
         tree.robot,
         tree.root,
         {link: body for link, body in tree.bodies.items() if link in held},
@@ -156,7 +156,7 @@ def _trimmed(tree: Tree, links: Links, chain: Sequence[UrdfJoint]) -> Tree:
 # ------------------------------------------------------------------------------------------------- arms
 
 
-def _arm_of_chain(tree: Tree, links: Links, chain: Sequence[UrdfJoint], tip: str | None) -> SerialArm:
+def _arm_of_chain(tree: UrdfTree, links: Links, chain: Sequence[UrdfJoint], tip: str | None) -> SerialArm:
     """tip: the link whose frame is the tool frame. Without it the tool frame is that of the only leaf link beyond the
     last moving joint, or of the last moving link if there are several leaves; `sources` of the arm says which.
     """
@@ -186,7 +186,7 @@ class ToolLink(NamedTuple):
     reason: str
 
 
-def _tool_link(tree: Tree, links: Links, last: UrdfJoint, tip: str | None) -> ToolLink:
+def _tool_link(tree: UrdfTree, links: Links, last: UrdfJoint, tip: str | None) -> ToolLink:
     if tip is not None:
         return ToolLink(tip, "chosen by name")
     parents = {joint.parent for joint in tree.joints.values()}
@@ -196,7 +196,7 @@ def _tool_link(tree: Tree, links: Links, last: UrdfJoint, tip: str | None) -> To
     return ToolLink(last.child, "the last moving link, for several links end the chain; tip chooses one of them")
 
 
-def _composite(tree: Tree, links: Links, joint: UrdfJoint) -> Inertial:
+def _composite(tree: UrdfTree, links: Links, joint: UrdfJoint) -> Inertial:
     """Everything that the joint carries up to the next moving joint, as one body in its link frame."""
     carried = [(tree.bodies[link], held.placement) for link, held in links.items() if held.carrier == joint.name]
     return together(body.seen_from(placement) for body, placement in carried if not body.is_massless)

@@ -27,9 +27,9 @@ class Attribute(NamedTuple):
     most: float | None = None
 
 
-TEXT = Attribute(None)
-LENGTH = Attribute("m", least=0.0, most=LARGEST_SIZE)
-ATTRIBUTES = {
+TEXT_VALUE = Attribute(None)
+LENGTH_VALUE = Attribute("m", least=0.0, most=LARGEST_SIZE)
+URDF_ATTRIBUTES = {
     "origin": {"xyz": Attribute("m", 3, ZEROS), "rpy": Attribute("rad", 3, ZEROS)},
     "mass": {"value": Attribute("kg", least=0.0)},
     "inertia": dict.fromkeys(MOMENTS, Attribute("kg m^2")),
@@ -44,26 +44,30 @@ ATTRIBUTES = {
         "damping": Attribute("N m s or N s/m", default=0.0, least=0.0),
         "friction": Attribute("N m or N", default=0.0, least=0.0),
     },
-    "parent": {"link": TEXT},
-    "child": {"link": TEXT},
-    "mimic": {"joint": TEXT, "multiplier": Attribute("1", default=1.0), "offset": Attribute("rad or m", default=0.0)},
-    "box": {"size": LENGTH._replace(numbers=3)},
-    "cylinder": {"radius": LENGTH, "length": LENGTH},
-    "sphere": {"radius": LENGTH},
-    "mesh": {"filename": TEXT, "scale": Attribute("1", 3, (1.0, 1.0, 1.0))},
+    "parent": {"link": TEXT_VALUE},
+    "child": {"link": TEXT_VALUE},
+    "mimic": {
+        "joint": TEXT_VALUE,
+        "multiplier": Attribute("1", default=1.0),
+        "offset": Attribute("rad or m", default=0.0),
+    },
+    "box": {"size": LENGTH_VALUE._replace(numbers=3)},
+    "cylinder": {"radius": LENGTH_VALUE, "length": LENGTH_VALUE},
+    "sphere": {"radius": LENGTH_VALUE},
+    "mesh": {"filename": TEXT_VALUE, "scale": Attribute("1", 3, (1.0, 1.0, 1.0))},
 }
-CHILDREN = {
+URDF_CHILDREN = {
     "link": ("inertial",),
     "inertial": ("origin", "mass", "inertia"),
     "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
 }
-OTHER_CHILDREN = ("visual", "collision", "calibration", "safety_controller")  # read elsewhere, or not used here
-MOST = 5  # that one warning names
+IGNORED_CHILDREN = ("visual", "collision", "calibration", "safety_controller")  # read elsewhere, or not used here
+MAX_NAMED = 5  # that one warning names
 
 
 def value(element: Element, name: str) -> Any:
     """An attribute as declared: a text, a number, or a tuple of several; a ModelError names element and attribute."""
-    unit, count, default, least, most = ATTRIBUTES[element.tag][name]
+    unit, count, default, least, most = URDF_ATTRIBUTES[element.tag][name]
     if unit is None:
         return element.text(name)
     if default is not None and name not in element.attributes:
@@ -79,7 +83,7 @@ def value(element: Element, name: str) -> Any:
 
 def values(owner: Element, tag: str, *names: str) -> list[Any]:
     """Attributes of the child with this tag; if it may be absent and is, their defaults."""
-    defaults = [ATTRIBUTES[tag][name].default for name in names]
+    defaults = [URDF_ATTRIBUTES[tag][name].default for name in names]
     element = owner.child(tag) if None in defaults else owner.optional_child(tag)
     return defaults if element is None else [value(element, name) for name in names]
 
@@ -90,7 +94,7 @@ def unknown_names(elements: Iterable[Element]) -> str | None:
     left_out = 0
     for element, what, name, meant in _unknown(elements):
         key = (element.tag, name)
-        if len(told) < MOST and key not in told:
+        if len(told) < MAX_NAMED and key not in told:
             hint = f" (did you mean {meant}?)" if meant else ""
             told[key] = f"{what} {shown(name)} of <{element.tag}> on line {element.line}{hint}"
         elif key not in told:
@@ -101,14 +105,14 @@ def unknown_names(elements: Iterable[Element]) -> str | None:
 def _unknown(elements: Iterable[Element]) -> Iterator[tuple[Element, str, str, str | None]]:
     """Where an unknown name is, whether it is a tag or an attribute, the name, and the known one it is nearest to."""
     for element in elements:
-        known = CHILDREN[element.tag]
+        known = URDF_CHILDREN[element.tag]
         present = {child.tag for child in element.children}
         for child in element.children:
             if child.tag in known:
                 # an <inertial> has no attributes of its own
-                if not child.attributes.keys() <= ATTRIBUTES.get(child.tag, child.attributes).keys():
+                if not child.attributes.keys() <= URDF_ATTRIBUTES.get(child.tag, child.attributes).keys():
                     yield from _unknown_attributes(child)
-            elif child.tag not in OTHER_CHILDREN:
+            elif child.tag not in IGNORED_CHILDREN:
                 meant = one_typo_away(child.tag, known)
                 if meant is not None:
                     _refuse_if_absent(child, "tag", child.tag, meant, present, element.tag)
@@ -117,7 +121,7 @@ def _unknown(elements: Iterable[Element]) -> Iterator[tuple[Element, str, str, s
 
 
 def _unknown_attributes(element: Element) -> Iterator[tuple[Element, str, str, str | None]]:
-    known = tuple(ATTRIBUTES[element.tag])
+    known = tuple(URDF_ATTRIBUTES[element.tag])
     for name in element.attributes:
         if name in known:
             continue

@@ -10,11 +10,11 @@ from tauforge import validation
 from tauforge.algebra.rotations import rotation_about
 from tauforge.algebra.vectors import IDENTITY, ZERO, Transform
 from tauforge.errors import ModelError
-from tauforge.formats.urdf_tree import LETTERS, Mimic, Tree, UrdfJoint, meant, unknown_name
+from tauforge.formats.urdf_tree import LETTERS, Mimic, UrdfJoint, UrdfTree, meant, unknown_name
 from tauforge.formats.xml_lines import shown
 from tauforge.robots.plausibility import warn_of_coordinate
 
-SAME = 1e-9  # of two coordinates of one joint, rad or m, and relative to them
+SAME_COORDINATE = 1e-9  # of two coordinates of one joint, rad or m, and relative to them
 
 
 def check_lock(lock: Mapping[str, float] | None) -> None:
@@ -26,7 +26,7 @@ def check_lock(lock: Mapping[str, float] | None) -> None:
         )
 
 
-def with_locked_joints(tree: Tree, lock: Mapping[str, float]) -> Tree:
+def with_locked_joints(tree: UrdfTree, lock: Mapping[str, float]) -> UrdfTree:
     joints = dict(tree.joints)
     held = {name: held_coordinate(tree, name, value, "lock") for name, value in lock.items()}
     for name, coordinate in _with_mimics(tree, held).items():
@@ -38,7 +38,7 @@ def with_locked_joints(tree: Tree, lock: Mapping[str, float]) -> Tree:
     return replace(tree, joints=joints)
 
 
-def held_coordinate(tree: Tree, name: str, value: float, option: str) -> float:
+def held_coordinate(tree: UrdfTree, name: str, value: float, option: str) -> float:
     """The coordinate of a joint that has one; a ModelError names the option that gave it."""
     if name not in tree.joints:
         known = [joint.name for joint in tree.joints.values() if joint.type in LETTERS]
@@ -55,7 +55,7 @@ def held_coordinate(tree: Tree, name: str, value: float, option: str) -> float:
     return validation.real(value, f"{option}[{name!r}]")
 
 
-def _coordinate(tree: Tree, name: str, value: float, option: str = "lock") -> float:
+def _coordinate(tree: UrdfTree, name: str, value: float, option: str = "lock") -> float:
     """A checked coordinate that a mimic of the file gives."""
     try:
         return validation.real(value, f"{option}[{name!r}]")
@@ -63,7 +63,7 @@ def _coordinate(tree: Tree, name: str, value: float, option: str = "lock") -> fl
         raise error.located(tree.robot.file) from None
 
 
-def _with_mimics(tree: Tree, held: dict[str, float]) -> dict[str, float]:
+def _with_mimics(tree: UrdfTree, held: dict[str, float]) -> dict[str, float]:
     """The coordinates of the held joints and of those that mimic them, directly or by way of others."""
     followers: dict[str, list[tuple[UrdfJoint, Mimic]]] = {}
     for joint in tree.joints.values():
@@ -76,7 +76,7 @@ def _with_mimics(tree: Tree, held: dict[str, float]) -> dict[str, float]:
             if joint.name not in coordinates:
                 coordinates[joint.name] = followed
                 order.append(joint.name)
-            elif not math.isclose(coordinates[joint.name], followed, rel_tol=SAME, abs_tol=SAME):
+            elif not math.isclose(coordinates[joint.name], followed, rel_tol=SAME_COORDINATE, abs_tol=SAME_COORDINATE):
                 raise joint.element.fault(
                     f"joint {shown(joint.name)} cannot be at {coordinates[joint.name]:.9g}: it mimics "
                     f"{shown(leader)}, which holds it at {followed:.9g}",
@@ -93,7 +93,7 @@ def displaced(joint: UrdfJoint, q: float) -> Transform:
     return joint.origin.then(Transform(rotation_about(joint.axis, q), ZERO))
 
 
-def leader_of(tree: Tree, joint: UrdfJoint) -> str:
+def leader_of(tree: UrdfTree, joint: UrdfJoint) -> str:
     """The joint at the head of a chain of mimics; one of them where they go in a circle."""
     met = {joint.name}
     while joint.mimic is not None and joint.mimic.joint in tree.joints and joint.mimic.joint not in met:
@@ -102,7 +102,7 @@ def leader_of(tree: Tree, joint: UrdfJoint) -> str:
     return joint.name
 
 
-def coordinates_at_zero(tree: Tree) -> dict[str, float]:
+def coordinates_at_zero(tree: UrdfTree) -> dict[str, float]:
     """Coordinates of revolute and prismatic joints where every joint that leads is at 0 and the others follow."""
     found: dict[str, float] = {}
     for joint in tree.joints.values():
@@ -127,7 +127,7 @@ def coordinates_at_zero(tree: Tree) -> dict[str, float]:
     return found
 
 
-def _led_by(tree: Tree, joint: UrdfJoint, mimic: Mimic) -> UrdfJoint:
+def _led_by(tree: UrdfTree, joint: UrdfJoint, mimic: Mimic) -> UrdfJoint:
     where = f"joint {shown(joint.name)} mimic"
     if mimic.joint not in tree.joints:
         raise joint.element.fault(

@@ -11,7 +11,7 @@ from tauforge.algebra.rotations import rotation_to
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Transform, Vector
 from tauforge.errors import ModelError
 from tauforge.formats.urdf_locked_joints import coordinates_at_zero, displaced, held_coordinate
-from tauforge.formats.urdf_tree import LETTERS, Tree, UrdfJoint, listed, unknown_name
+from tauforge.formats.urdf_tree import LETTERS, UrdfJoint, UrdfTree, listed, unknown_name
 from tauforge.formats.urdf_visuals import read_visuals
 from tauforge.formats.xml_lines import Element, shown
 from tauforge.robots.drawing import Visual
@@ -22,7 +22,7 @@ from tauforge.robots.records import Source
 
 
 def mechanism_of(
-    tree: Tree,
+    tree: UrdfTree,
     loops: Sequence[Any] | None,
     home: Mapping[str, float] | None,
     tool: str | None,
@@ -42,12 +42,12 @@ def mechanism_of(
     return closed(description, loops or (), start_of(tree, given, "home"))
 
 
-def start_of(tree: Tree, given: Mapping[str, float], option: str) -> dict[str, float]:
+def start_of(tree: UrdfTree, given: Mapping[str, float], option: str) -> dict[str, float]:
     """Checked coordinates from which loops are closed; a ModelError names the option that gave them."""
     return {name: held_coordinate(tree, name, value, option) for name, value in given.items()}
 
 
-def described(tree: Tree, tool: str | None, actuated: Sequence[str] | None) -> dict[str, Any]:
+def described(tree: UrdfTree, tool: str | None, actuated: Sequence[str] | None) -> dict[str, Any]:
     """The arguments of Mechanism."""
     at_zero = coordinates_at_zero(tree)
     frames = {tree.root: NO_DISPLACEMENT}
@@ -84,7 +84,7 @@ def in_order(joints: Sequence[MechanismJoint], names: Sequence[str]) -> list[Mec
     return [by_name[next(named)] if joint.name in chosen else joint for joint in joints]
 
 
-def _actuated(tree: Tree, joints: Sequence[MechanismJoint], names: Sequence[str]) -> list[MechanismJoint]:
+def _actuated(tree: UrdfTree, joints: Sequence[MechanismJoint], names: Sequence[str]) -> list[MechanismJoint]:
     """The joints with actuators on those that are named, in the order of the names."""
     if isinstance(names, str) or not isinstance(names, Sequence):
         raise ModelError(f"expected a sequence of names of joints, got {validation.shown(names)}", field="actuated")
@@ -103,13 +103,13 @@ def _actuated(tree: Tree, joints: Sequence[MechanismJoint], names: Sequence[str]
     return in_order([replace(joint, actuated=joint.name in names) for joint in joints], names)
 
 
-def _root(tree: Tree) -> Iterator[Body]:
+def _root(tree: UrdfTree) -> Iterator[Body]:
     """The root link is a body on the ground, so that its name stays, unless it is called ground itself."""
     if tree.root != GROUND_NAME:
         yield tree.bodies[tree.root].as_body(tree.root, NO_DISPLACEMENT)
 
 
-def _root_joint(tree: Tree) -> Iterator[MechanismJoint]:
+def _root_joint(tree: UrdfTree) -> Iterator[MechanismJoint]:
     if tree.root != GROUND_NAME:
         name = f"{tree.root} on {GROUND_NAME}"
         while name in tree.joints:
@@ -117,7 +117,7 @@ def _root_joint(tree: Tree) -> Iterator[MechanismJoint]:
         yield Weld(name, GROUND_NAME, tree.root)
 
 
-def _by_branches(tree: Tree) -> Iterator[UrdfJoint]:
+def _by_branches(tree: UrdfTree) -> Iterator[UrdfJoint]:
     """Joints from the root outward, one branch after another in the order of the file."""
     below: dict[str, list[UrdfJoint]] = {}
     order = {name: k for k, name in enumerate(child.attributes.get("name", "") for child in tree.robot.children)}
@@ -130,7 +130,7 @@ def _by_branches(tree: Tree) -> Iterator[UrdfJoint]:
         left += below.get(joint.child, [])[::-1]
 
 
-def _joint(tree: Tree, joint: UrdfJoint, frame: Transform, at_zero: Mapping[str, float]) -> MechanismJoint:
+def _joint(tree: UrdfTree, joint: UrdfJoint, frame: Transform, at_zero: Mapping[str, float]) -> MechanismJoint:
     """frame: world <- joint frame"""
     ends: tuple[str, str, str] = (joint.name, joint.parent, joint.child)
     at = tuple(frame.translation)

@@ -14,11 +14,11 @@ from tauforge.errors import ModelError
 from tauforge.formats import xml_text as xml
 from tauforge.formats.urdf_elements import MOMENTS
 from tauforge.formats.urdf_tree import UNLIMITED
-from tauforge.formats.xml_text import STILL, Held, opened, tag
+from tauforge.formats.xml_text import SAME_PLACE, Held, opened, tag
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, MechanismJoint, Planar, Spherical
 
-UPRIGHT = (0.0, 0.0, -9.81)
+URDF_GRAVITY = (0.0, 0.0, -9.81)
 
 
 Zeros = Mapping[str, tuple[float, ...]]  # by joint, its coordinates where those of the file are 0
@@ -72,7 +72,7 @@ def _lost(m: Mechanism, zeros: Zeros) -> Iterator[str]:
         yield f"that joints have no actuators ({', '.join(idle[:5])}{' ...' * (len(idle) > 5)})"
     if any(joint.motor_inertia for joint in m.joints):
         yield "inertias of rotors"
-    if tuple(m.gravity) != UPRIGHT:
+    if tuple(m.gravity) != URDF_GRAVITY:
         yield "gravity"
     several = [joint.name for joint in m.joints if isinstance(joint, Spherical) and joint.name not in loops]
     if several:
@@ -187,7 +187,7 @@ def _ball(name: str, at: tuple[float, ...]) -> Iterator[Moved]:
 
 
 def _on_axis(p: Vector, at: Vector, axis: Vector) -> bool:
-    return all(abs(x) <= STILL for x in cross(p - at, axis))
+    return all(abs(x) <= SAME_PLACE for x in cross(p - at, axis))
 
 
 def _back(kind: str, axis: Vector, at: Vector, home: float, frame: Transform) -> Transform:
@@ -222,7 +222,7 @@ def _joint(held: Held, step: Moved, parent: str, child: str, outer: Transform, z
         if joint.mimic is not None:
             leader, factor, offset = joint.mimic
             offset += factor * zeros[leader][0] - zero
-            offset = 0.0 if abs(offset) <= STILL else offset  # home fits the mimic but for rounding
+            offset = 0.0 if abs(offset) <= SAME_PLACE else offset  # home fits the mimic but for rounding
             yield "  " + tag("mimic", joint=leader, multiplier=factor, offset=offset)
     yield "</joint>"
 

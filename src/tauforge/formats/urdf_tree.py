@@ -16,14 +16,14 @@ from typing import NamedTuple
 from tauforge import validation
 from tauforge.algebra.vectors import E_X, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
 from tauforge.errors import ModelError, TauforgeWarning
-from tauforge.formats.inertials import NO_BODY, Inertial
+from tauforge.formats.inertials import NO_INERTIAL, Inertial
 from tauforge.formats.urdf_elements import MOMENTS, unknown_names, value, values
 from tauforge.formats.xml_lines import XACRO_REMEDY, Element, shown
 from tauforge.robots.plausibility import levels_to_the_caller
 
 LETTERS = {"revolute": "R", "continuous": "R", "prismatic": "P"}
-TYPES = (*LETTERS, "fixed")
-UNSUPPORTED_TYPES = ("floating", "planar")
+ARM_JOINT_TYPES = (*LETTERS, "fixed")
+MECHANISM_JOINT_TYPES = ("floating", "planar")
 UNLIMITED = 1e9  # rad, m, N m, N and their rates: a limit as large as this is none, and is written where there is none
 MAX_LINKS = 500  # and joints; far above any robot, and read in a fraction of a second
 
@@ -61,11 +61,11 @@ class UrdfJoint:
     @property
     def unsupported(self) -> str | None:
         """Why no arm can have this joint, in a word."""
-        return self.type if self.type in UNSUPPORTED_TYPES else "mimic" if self.mimic else None
+        return self.type if self.type in MECHANISM_JOINT_TYPES else "mimic" if self.mimic else None
 
 
 @dataclass(frozen=True)
-class Tree:
+class UrdfTree:
     """Links and joints that hang together on one root; joints in order from the root outward."""
 
     robot: Element
@@ -90,7 +90,7 @@ class Attachment(NamedTuple):
     placement: Transform
 
 
-def read_tree(robot: Element) -> Tree:
+def read_tree(robot: Element) -> UrdfTree:
     if robot.tag != "robot":
         raise robot.fault(f"expected the root element 'robot', got {shown(robot.tag)}")
     for element in robot.children:
@@ -128,7 +128,7 @@ def _by_name(robot: Element, tag: str) -> dict[str, Element]:
 def _read_inertial(link: Element) -> Inertial:
     inertial = link.optional_child("inertial")
     if inertial is None:
-        return NO_BODY
+        return NO_INERTIAL
     (mass,) = values(inertial, "mass", "value")
     xx, xy, xz, yy, yz, zz = values(inertial, "inertia", *MOMENTS)
     inertia = Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
@@ -146,9 +146,11 @@ def read_origin(owner: Element) -> Transform:
 
 def _read_joint(joint: Element) -> UrdfJoint:
     name, kind = joint.text("name"), joint.text("type")
-    if kind not in (*TYPES, *UNSUPPORTED_TYPES):
+    if kind not in (*ARM_JOINT_TYPES, *MECHANISM_JOINT_TYPES):
         raise joint.unsupported(
-            f"unknown joint type {shown(kind)}", field=f"joint {name}", remedy=f"Use one of {', '.join(TYPES)}"
+            f"unknown joint type {shown(kind)}",
+            field=f"joint {name}",
+            remedy=f"Use one of {', '.join(ARM_JOINT_TYPES)}",
         )
     common = UrdfJoint(
         element=joint,
@@ -214,7 +216,7 @@ def _read_limit(joint: Element, kind: str) -> tuple[tuple[float, float] | None, 
 
 def _rooted(
     robot: Element, links: dict[str, Element], bodies: dict[str, Inertial], joints: dict[str, UrdfJoint]
-) -> Tree:
+) -> UrdfTree:
     """The tree with its joints in order from the root, or the reason why it is none."""
     held_by: dict[str, UrdfJoint] = {}
     below: dict[str, list[UrdfJoint]] = {name: [] for name in links}
@@ -251,7 +253,7 @@ def _rooted(
         raise held_by[looped[0]].element.fault(
             f"joints form a loop through links {listed(looped)}", field=f"joint {shown(held_by[looped[0]].name)}"
         )
-    return Tree(robot, roots[0], bodies, {joint.name: joint for joint in ordered})
+    return UrdfTree(robot, roots[0], bodies, {joint.name: joint for joint in ordered})
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tauforge.algebra.vectors import Transform
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.formats.file_names import MANIFEST, PACKAGE, relative_parts
-from tauforge.formats.urdf_elements import ATTRIBUTES, value
+from tauforge.formats.urdf_elements import URDF_ATTRIBUTES, value
 from tauforge.formats.urdf_tree import read_origin
 from tauforge.formats.xml_lines import Element, shown
 from tauforge.robots.drawing import LARGEST_SIZE, Box, Cylinder, MeshFile, Shape, Sphere
@@ -20,9 +20,9 @@ from tauforge.robots.plausibility import levels_to_the_caller
 from tauforge.validation import Floats
 
 MAX_VISUALS = 1000  # far above any robot, and drawn without trouble
-MOST_TOLD = 5  # faults that the warning names
-SHAPES: dict[str, type[Shape]] = {"box": Box, "cylinder": Cylinder, "sphere": Sphere, "mesh": MeshFile}
-REMEDY = (
+MAX_NAMED = 5  # faults that the warning names
+SHAPE_CLASSES: dict[str, type[Shape]] = {"box": Box, "cylinder": Cylinder, "sphere": Sphere, "mesh": MeshFile}
+MESH_REMEDY = (
     "Keep meshes in the folder of the URDF, or name them package://FOLDER/... by a folder with a package.xml that the "
     "URDF is in"
 )
@@ -63,8 +63,8 @@ def _warn(robot: Element, faults: list[tuple[str, ModelError]]) -> None:
         ": ".join(filter(None, (f"line {error.line}, link {shown(name)}", error.field, error.problem)))
         for name, error in faults
     ]
-    more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
-    text = f"{robot.file}: visuals are left out: {'; '.join(told[:MOST_TOLD])}{more}"
+    more = f" and {len(told) - MAX_NAMED} more" if len(told) > MAX_NAMED else ""
+    text = f"{robot.file}: visuals are left out: {'; '.join(told[:MAX_NAMED])}{more}"
     remedy = next((error.remedy for _, error in faults if error.remedy), None)
     warnings.warn(TauforgeWarning(text, remedy=remedy), stacklevel=levels_to_the_caller())
 
@@ -99,13 +99,13 @@ def _origin(visual: Element) -> Transform:
 
 def _shape(visual: Element) -> Shape:
     geometry = visual.child("geometry")
-    if len(geometry.children) != 1 or geometry.children[0].tag not in SHAPES:
+    if len(geometry.children) != 1 or geometry.children[0].tag not in SHAPE_CLASSES:
         tags = ", ".join(f"<{child.tag[:20]}>" for child in geometry.children[:3]) or "nothing"
-        raise geometry.fault(f"expected one of {', '.join(SHAPES)}, got {tags}", field="geometry")
+        raise geometry.fault(f"expected one of {', '.join(SHAPE_CLASSES)}, got {tags}", field="geometry")
     element = geometry.children[0]
     if element.tag == "mesh":
         return _mesh(element)
-    return SHAPES[element.tag](*(value(element, name) for name in ATTRIBUTES[element.tag]))
+    return SHAPE_CLASSES[element.tag](*(value(element, name) for name in URDF_ATTRIBUTES[element.tag]))
 
 
 def _mesh(mesh: Element) -> MeshFile:
@@ -135,7 +135,7 @@ def _mesh_place(mesh: Element) -> tuple[str | None, str]:
     try:
         parts = relative_parts(given, path)
     except ModelError as error:
-        raise mesh.fault(error.problem, field="mesh filename", remedy=REMEDY) from None
+        raise mesh.fault(error.problem, field="mesh filename", remedy=MESH_REMEDY) from None
     return (None if folder is None else str(folder)), "/".join(parts)
 
 

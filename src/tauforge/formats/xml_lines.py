@@ -13,10 +13,10 @@ from xml.parsers import expat
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.validation import LARGEST
 
-MAX_BYTES = 4 * 2**20
-MAX_DEPTH = 64
-MAX_ELEMENTS = 50_000
-MAX_DIGITS = 100  # characters of one number
+MAX_XML_BYTES = 4 * 2**20
+MAX_XML_DEPTH = 64
+MAX_XML_ELEMENTS = 50_000
+MAX_NUMBER_LENGTH = 100  # characters of one number
 
 # float() alone would also take nan, inf, 1_000 and digits of other scripts
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -79,7 +79,7 @@ class Element:
         return tuple([self._number(attribute, word) for word in words])
 
     def _number(self, attribute: str, word: str) -> float:
-        if len(word) > MAX_DIGITS or not DECIMAL.fullmatch(word):
+        if len(word) > MAX_NUMBER_LENGTH or not DECIMAL.fullmatch(word):
             problem, remedy = f"expected a finite number, got {shown(word)}", _remedy(word)
         elif abs(found := float(word)) > LARGEST:
             problem, remedy = f"expected a finite number of at most {LARGEST:g}, got {word}", None
@@ -126,10 +126,10 @@ def parse_xml(data: bytes, file: str | Path) -> Element:
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal count
         count += 1
-        if count > MAX_ELEMENTS:
-            raise fault(f"the file has more than {MAX_ELEMENTS} elements")
-        if len(open_elements) >= MAX_DEPTH:
-            raise fault(f"elements are nested more than {MAX_DEPTH} deep")
+        if count > MAX_XML_ELEMENTS:
+            raise fault(f"the file has more than {MAX_XML_ELEMENTS} elements")
+        if len(open_elements) >= MAX_XML_DEPTH:
+            raise fault(f"elements are nested more than {MAX_XML_DEPTH} deep")
         element = Element(tag, attributes, file, parser.CurrentLineNumber)
         (open_elements[-1].children if open_elements else roots).append(element)
         open_elements.append(element)
@@ -156,7 +156,7 @@ def _read_bytes(path: Path) -> bytes:
         regular = path.is_file() or not path.exists()  # a pipe would block, a device never end
         if regular:
             with path.open("rb") as file:
-                return file.read(MAX_BYTES + 1)
+                return file.read(MAX_XML_BYTES + 1)
     except OSError as error:
         raise ModelError(f"the file cannot be read: {error.strerror}", file=path) from error
     except ValueError as error:  # a null character in the name
@@ -165,8 +165,8 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def _decoded(data: bytes, file: str | Path) -> str:
-    if len(data) > MAX_BYTES:
-        raise ModelError(f"the file is larger than {MAX_BYTES // 2**20} MiB", file=file)
+    if len(data) > MAX_XML_BYTES:
+        raise ModelError(f"the file is larger than {MAX_XML_BYTES // 2**20} MiB", file=file)
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:

@@ -13,7 +13,7 @@ from tauforge.algebra.inertias import rotated
 from tauforge.algebra.vectors import Matrix, Transform, Vector
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.files import written_whole
-from tauforge.formats.xml_lines import MAX_BYTES
+from tauforge.formats.xml_lines import MAX_XML_BYTES
 from tauforge.robots.mechanism.assembly import ElementaryJoint, elementary_joints
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spherical
@@ -21,7 +21,7 @@ from tauforge.robots.plausibility import levels_to_the_caller
 
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 Value = str | float | Iterable[float] | None  # of an attribute
-STILL = 1e-12  # m, of a frame or an axis: nearer is the same place
+SAME_PLACE = 1e-12  # m, of a frame or an axis: nearer is the same place
 
 
 class Held(NamedTuple):
@@ -97,8 +97,8 @@ def write_xml(path: Path, lines: Sequence[str], lost: Sequence[str], what: str) 
     if NOT_XML.search(text):
         raise ModelError("a name contains a character that no XML file can hold", file=path)
     data = text.encode()
-    if len(data) > MAX_BYTES:
-        raise ModelError(f"the file would be larger than {MAX_BYTES // 2**20} MiB", file=path)
+    if len(data) > MAX_XML_BYTES:
+        raise ModelError(f"the file would be larger than {MAX_XML_BYTES // 2**20} MiB", file=path)
     with written_whole(path) as file:
         file.write(data)
     if lost:

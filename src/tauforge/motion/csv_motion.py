@@ -13,20 +13,20 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError, RoundedMotionWarning, ShapeError
-from tauforge.motion.derivatives import FEWEST, derivatives
+from tauforge.motion.derivatives import FEWEST_SAMPLES, derivatives
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.robot import Robot
 from tauforge.tables.reading import read_csv
 from tauforge.tables.robot_columns import TIME, Columns, columns_of, joint_names, state_columns
-from tauforge.tables.table import Column, CsvTable
+from tauforge.tables.table import CsvColumn, CsvTable
 
-ROUGH = 0.7  # jumps of an acceleration over its magnitude: white noise has 1.4 and more, ten samples a period 0.6
-NOTHING = 1e-9  # second differences, relative to the range, that are rounding of exact positions
-EVEN = 1e-6  # relative: steps that differ by less are the same
-STILL = 1e-14  # relative: a coordinate that moves by less is at rest
-LEVEL = 1e-6  # cosine of theta_y below which twists do not determine the angles' rates
-TURN = 2 * np.pi
-MATTERS = 0.05  # share of the largest acceleration: a larger error from rounding gives a warning
+ROUGH_JUMPS = 0.7  # jumps of an acceleration over its magnitude: white noise has 1.4 and more, ten samples a period 0.6
+EXACT_POSITIONS = 1e-9  # second differences, relative to the range, that are rounding of exact positions
+EVEN_STEPS = 1e-6  # relative: steps that differ by less are the same
+REST_TRAVEL = 1e-14  # relative: a coordinate that moves by less is at rest
+QUARTER_TURN_COSINE = 1e-6  # cosine of theta_y below which twists do not determine the angles' rates
+WHOLE_TURN = 2 * np.pi
+DOUBTFUL_SHARE = 0.05  # share of the largest acceleration: a larger error from rounding gives a warning
 
 
 class CsvMotion(Motion):
@@ -68,10 +68,10 @@ class CsvMotion(Motion):
             raise ShapeError(
                 "smooth", expected="None, because the file gives velocity and acceleration", got=repr(smooth)
             )
-        if len(self.times) < (FEWEST if self.derived else 2):
+        if len(self.times) < (FEWEST_SAMPLES if self.derived else 2):
             several = "rows" if len(self.times) > 1 else "row"
             others = f", or {' and '.join(self.derived)} too" if self.derived else ""
-            remedy = f"Give at least {FEWEST if self.derived else 2}{others}"
+            remedy = f"Give at least {FEWEST_SAMPLES if self.derived else 2}{others}"
             raise ModelError(f"the file has only {len(self.times)} {several}", file=table.path, remedy=remedy)
         angles = [k for k, column in enumerate(columns.position) if column.unit == "rad"]
         rates_of_angles = None if self.of_poses or found["velocity"] is None else found["velocity"][:, angles]
@@ -79,7 +79,7 @@ class CsvMotion(Motion):
         position[:, angles] += turns
         self.turned = tuple(columns.position[k].name for k, turn in zip(angles, turns.T, strict=True) if turn.any())
         if self.of_poses and len(self.derived) < 2:
-            steep = np.abs(np.cos(position[:, 4])) < LEVEL
+            steep = np.abs(np.cos(position[:, 4])) < QUARTER_TURN_COSINE
             if steep.any():
                 row, remedy = int(table.rows[steep.argmax()]), "Leave out twists and accelerations"
                 table.fail("at a quarter turn the angles have no rates", remedy, "theta_y", row)
@@ -109,7 +109,7 @@ class CsvMotion(Motion):
             own = derivatives(self.times, position, table.steps(columns.position), time_steps, self.smooth, order)
             position, rates, seconds = own.values, own.first, own.second
             rates[np.abs(rates) <= own.unsure] = 0.0
-            still = np.ptp(position, axis=0) <= STILL * np.abs(position).max(axis=0)
+            still = np.ptp(position, axis=0) <= REST_TRAVEL * np.abs(position).max(axis=0)
             rates[:, still] = seconds[:, still] = 0.0
             self.uncertain, self._noise = np.where(still, 0.0, own.uncertain[1]), own.noise
         else:
@@ -126,7 +126,7 @@ class CsvMotion(Motion):
     def _warn_of_doubt(self, table: CsvTable, columns: Columns, seconds: Array) -> tuple[str, ...]:
         """One warning for all columns with too few digits or too much noise; returns their names, the worst first."""
         share = self.uncertain / np.maximum(np.abs(seconds).max(axis=0), np.finfo(float).tiny)
-        coarse = [int(k) for k in np.argsort(-share, kind="stable") if share[k] > MATTERS]
+        coarse = [int(k) for k in np.argsort(-share, kind="stable") if share[k] > DOUBTFUL_SHARE]
         if not coarse:
             return ()
         differentiated = columns.position if "velocity" in self.derived else columns.velocity
@@ -185,7 +185,7 @@ class CsvMotion(Motion):
     def even(self) -> bool:
         """Whether all steps are the same, to a millionth."""
         least, most = self.steps
-        return most - least <= EVEN * most
+        return most - least <= EVEN_STEPS * most
 
 
 def _whole(table: CsvTable, columns: Columns, robot: Robot, coordinates: Array) -> Array | None:
@@ -198,7 +198,7 @@ def _whole(table: CsvTable, columns: Columns, robot: Robot, coordinates: Array) 
     return found
 
 
-def _all_or_none(table: CsvTable, columns: Sequence[Column]) -> Array | None:
+def _all_or_none(table: CsvTable, columns: Sequence[CsvColumn]) -> Array | None:
     missing = [column for column in columns if not table.has([column])]
     if len(missing) == len(columns):
         return None
@@ -214,11 +214,11 @@ def _turns(times: Array, angles: Array, rates: Array | None) -> Array:
     steps = np.diff(angles, axis=0)
     if rates is not None:
         steps = steps - np.diff(times)[:, None] * (rates[1:] + rates[:-1]) / 2
-    return np.concatenate([np.zeros_like(angles[:1]), -TURN * np.cumsum(np.round(steps / TURN), axis=0)])
+    return np.concatenate([np.zeros_like(angles[:1]), -WHOLE_TURN * np.cumsum(np.round(steps / WHOLE_TURN), axis=0)])
 
 
 def _jumps(position: Array, acceleration: Array) -> Array:
     """Which accelerations (n,) jump from sample to sample by as much as their own magnitude."""
     size, jump = (np.sqrt((x**2).mean(axis=0)) for x in (acceleration, np.diff(acceleration, axis=0)))
     difference = np.sqrt((np.diff(position, n=2, axis=0) ** 2).mean(axis=0))
-    return np.asarray((jump > ROUGH * size) & (difference > NOTHING * np.ptp(position, axis=0)))
+    return np.asarray((jump > ROUGH_JUMPS * size) & (difference > EXACT_POSITIONS * np.ptp(position, axis=0)))

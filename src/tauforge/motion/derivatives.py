@@ -15,17 +15,17 @@ from tauforge.arrays import Array
 from tauforge.motion.smoothing import smoothing_spline
 
 DEGREE = 5
-FEWEST = DEGREE + 1  # samples that the spline needs
-ROOMIER = np.sqrt(2)  # length of each stretch at an end over that of the one before
-NOTHING = 1e-9  # differences, relative to the range of the values, that are rounding of exact numbers
-DOUBLES = 1e-14  # the same relative to the values themselves
-SURELY = 4.0  # roundings of a slow motion are correlated: their bound is at least this times their estimate
-DRAWS = 4  # sets of roundings drawn at random; the largest errors in them are averaged
-LOUDER = 2.0  # ratio of the noise to the rounding from which on it is reported as noise
-QUIETER = 11  # samples from which on a polynomial's second derivative at the end is less noisy than the spline's inside
-WINDOW = 7  # samples: a polynomial of fifth degree passes through six of them, the seventh shows the noise
-ALTERNATE = -0.4  # correlation of neighbours; that of noise is -6 / 7, that of a smooth motion nearly 1
-MEDIAN = 0.6745  # of the magnitude of a normal variable of standard deviation 1
+FEWEST_SAMPLES = DEGREE + 1  # samples that the spline needs
+STRETCH_RATIO = np.sqrt(2)  # length of each stretch at an end over that of the one before
+EXACT_RANGE = 1e-9  # differences, relative to the range of the values, that are rounding of exact numbers
+EXACT_VALUES = 1e-14  # the same relative to the values themselves
+BOUND_FACTOR = 4.0  # roundings of a slow motion are correlated: their bound is at least this times their estimate
+RANDOM_DRAWS = 4  # sets of roundings drawn at random; the largest errors in them are averaged
+NOISE_RATIO = 2.0  # ratio of the noise to the rounding from which on it is reported as noise
+SETTLED_SAMPLES = 11  # from as many on, a polynomial's second derivative at the end is less noisy than the spline's
+NOISE_WINDOW = 7  # samples: a polynomial of fifth degree passes through six of them, the seventh shows the noise
+NOISE_CORRELATION = -0.4  # correlation of neighbours; that of noise is -6 / 7, that of a smooth motion nearly 1
+NORMAL_MEDIAN = 0.6745  # of the magnitude of a normal variable of standard deviation 1
 
 
 class Derivatives(NamedTuple):
@@ -59,13 +59,13 @@ def derivatives(
     found = _slopes(through, times)
     late = time_steps[:, None] * np.abs(found[0])  # an error of the time changes a value in proportion to its rate
     noise = noise_of(times, values)
-    noise[noise <= LOUDER * np.sqrt((steps**2 + late**2).mean(axis=0) / 12)] = 0.0
+    noise[noise <= NOISE_RATIO * np.sqrt((steps**2 + late**2).mean(axis=0) / 12)] = 0.0
     steps = np.maximum(steps, np.sqrt(12) * noise)
     errors = _drawn(steps, late)
-    wrong = _slopes(make_interp_spline(times, errors, k=DEGREE), times, DRAWS)
+    wrong = _slopes(make_interp_spline(times, errors, k=DEGREE), times, RANDOM_DRAWS)
     share = _share(found[order - 1], wrong[order - 1])
     if smooth is None:
-        bounds = np.minimum(SURELY * share, 1.0) * (steps + late) / 2
+        bounds = np.minimum(BOUND_FACTOR * share, 1.0) * (steps + late) / 2
         settled, at_ends = _settle_ends(times, values, bounds, found, order)
         for error in wrong:
             error[[0, -1]] = np.where(settled[:, None], 0.0, error[[0, -1]])
@@ -74,12 +74,12 @@ def derivatives(
         at_ends = np.zeros(values.shape[1])
         curve = smoothing_spline(times, values, smooth)
         values, found = curve(times), _slopes(curve, times)
-        wrong = _slopes(smoothing_spline(times, errors, smooth), times, DRAWS)
+        wrong = _slopes(smoothing_spline(times, errors, smooth), times, RANDOM_DRAWS)
         other = smoothing_spline(times, values, max(smooth / 2, 1 / (times[-1] - times[0])))(times, 1)
     uncertain = share * np.array([np.abs(error).max(axis=0).mean(axis=0) for error in wrong])
     uncertain[order - 1] = np.maximum(uncertain[order - 1], at_ends)
     step = float(np.median(np.diff(times)))
-    rounding = NOTHING * np.ptp(values, axis=0) + DOUBLES * np.abs(values).max(axis=0)
+    rounding = EXACT_RANGE * np.ptp(values, axis=0) + EXACT_VALUES * np.abs(values).max(axis=0)
     least = rounding / np.array([[step], [step**2]])
     uncertain[uncertain <= least] = 0.0
     return Derivatives(values, found[0], found[1], np.abs(found[0] - other), uncertain, noise)
@@ -91,8 +91,8 @@ def _slopes(curve: Any, times: Array, *sets: int) -> list[Array]:
 
 
 def _drawn(steps: Array, late: Array) -> Array:
-    """(k, DRAWS n) random roundings of the values, and of the times, one for each row."""
-    draws = np.random.default_rng(0).uniform(-0.5, 0.5, (2, len(steps), DRAWS, steps.shape[1]))
+    """(k, RANDOM_DRAWS n) random roundings of the values, and of the times, one for each row."""
+    draws = np.random.default_rng(0).uniform(-0.5, 0.5, (2, len(steps), RANDOM_DRAWS, steps.shape[1]))
     errors = draws[0] * steps[:, None] + draws[1][..., :1] * late[:, None]
     return np.asarray(errors.reshape(len(steps), -1))
 
@@ -124,7 +124,7 @@ def _settle_ends(times: Array, values: Array, bounds: Array, found: list[Array],
         slack = bounds[::direction]
         low, high = np.full(x.shape[1], -np.inf), np.full(x.shape[1], np.inf)
         before = np.full(x.shape[1], np.nan)
-        length = float(FEWEST)
+        length = float(FEWEST_SAMPLES)
         while round(length) <= len(t):
             m = round(length)
             rows = _end_rows(t[:m])
@@ -134,12 +134,12 @@ def _settle_ends(times: Array, values: Array, bounds: Array, found: list[Array],
             agree = low <= high
             if not agree.any():
                 break
-            if m >= QUIETER:
+            if m >= SETTLED_SAMPLES:
                 found[0][end, agree], found[1][end, agree] = direction * best[0, agree], best[1, agree]
                 settled[end, agree] = True
                 doubt[end, agree] = np.fmax(width / 2, np.abs(best[order - 1] - before))[agree]
             before = best[order - 1]
-            length *= ROOMIER
+            length *= STRETCH_RATIO
     return settled, doubt.max(axis=0)
 
 
@@ -159,14 +159,14 @@ def noise_of(times: Array, values: Array) -> Array:
     have the standard deviation of the noise. Their median ignores steps of an acceleration, which are few. Where
     neighbours do not alternate, the motion is not a polynomial of fifth degree, and the noise is taken as 0.
     """
-    if len(times) < WINDOW:
+    if len(times) < NOISE_WINDOW:
         return np.zeros(values.shape[1])
     windows = np.lib.stride_tricks.sliding_window_view
-    t = windows(times, WINDOW)
+    t = windows(times, NOISE_WINDOW)
     t = (t - t[:, :1]) / (t[:, -1:] - t[:, :1])
-    apart = t[:, :, None] - t[:, None, :] + np.eye(WINDOW)
+    apart = t[:, :, None] - t[:, None, :] + np.eye(NOISE_WINDOW)
     weights = 1.0 / apart.prod(axis=2)
     weights /= np.sqrt((weights**2).sum(axis=1, keepdims=True))
-    left = np.einsum("kw,knw->kn", weights, windows(values, WINDOW, axis=0))
-    alternate = (left[1:] * left[:-1]).sum(axis=0) < ALTERNATE * (left**2).sum(axis=0)
-    return np.where(alternate, np.median(np.abs(left), axis=0) / MEDIAN, 0.0)
+    left = np.einsum("kw,knw->kn", weights, windows(values, NOISE_WINDOW, axis=0))
+    alternate = (left[1:] * left[:-1]).sum(axis=0) < NOISE_CORRELATION * (left**2).sum(axis=0)
+    return np.where(alternate, np.median(np.abs(left), axis=0) / NORMAL_MEDIAN, 0.0)

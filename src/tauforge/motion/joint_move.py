@@ -13,15 +13,22 @@ from tauforge.motion.motion import Motion, coordinates, positive
 from tauforge.validation import did_you_mean
 
 BLEND = 1 / 3  # of the time, for each of the two blends of the trapezoidal profile
-JERK, LEVEL = 1 / 12, 1 / 6  # of the time, for each change of acceleration of an s-curve, and what lies between two
+JERK, LEVEL = (
+    1 / 12,
+    1 / 6,
+)  # of the time, for each change of acceleration of an s-curve, and what lies between two
 REST = 1 - 4 * JERK - 2 * LEVEL
 POLYNOMIALS = {"cubic": (-2.0, 3.0, 0.0, 0.0), "quintic": (6.0, -15.0, 10.0, 0.0, 0.0, 0.0)}
 # a derivative that is constant in pieces, of which order, and how long the pieces are
-PIECES = {
+PIECEWISE = {
     "trapezoidal": (2, (1.0, 0.0, -1.0), (BLEND, 1 - 2 * BLEND, BLEND)),
-    "s-curve": (3, (1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0), (JERK, LEVEL, JERK, REST, JERK, LEVEL, JERK)),
+    "s-curve": (
+        3,
+        (1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0),
+        (JERK, LEVEL, JERK, REST, JERK, LEVEL, JERK),
+    ),
 }
-PROFILES = (*POLYNOMIALS, *PIECES)
+PROFILES = (*POLYNOMIALS, *PIECEWISE)
 
 
 class JointMove(Motion):
@@ -52,10 +59,10 @@ def unit_profile(name: str) -> Any:
 
     if name in POLYNOMIALS:
         return PPoly(np.array(POLYNOMIALS[name])[:, None], [0, 1])
-    if name not in PIECES:
+    if name not in PIECEWISE:
         hint = did_you_mean(name, PROFILES).strip() or None
         raise ShapeError("profile", expected=f"one of {', '.join(PROFILES)}", got=repr(name), hint=hint)
-    order, values, lengths = PIECES[name]
+    order, values, lengths = PIECEWISE[name]
     breaks = np.concatenate([[0.0], np.cumsum(lengths)])
     breaks[-1] = 1.0
     whole = PPoly(np.array([values]), breaks).antiderivative(order)

@@ -17,7 +17,7 @@ from tauforge.robots.summary import summarised
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
 
-ROUNDING = 1e-12  # relative, of times
+TIME_ROUNDING = 1e-12  # relative, of times
 
 
 @summarised
@@ -51,7 +51,7 @@ class Motion(ABC):
         time = _times(t)
         inside = np.minimum(np.maximum(time, 0.0), self.duration)  # NaN stays NaN; quicker than np.clip for one time
         position, velocity, acceleration = self._within(inside)
-        rounding = ROUNDING * self.duration  # steps that add up to the duration may miss it by their rounding
+        rounding = TIME_ROUNDING * self.duration  # steps that add up to the duration may miss it by their rounding
         outside = (time < -rounding) | (time > self.duration + rounding)
         if outside.any():
             rest = outside[..., None]

@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.motion.path_task import BROKEN, Task
+from tauforge.motion.path_task import BROKEN_LIMIT, PathTask
 
-NODES = 300  # random poses between each two given ones
+RANDOM_POSES = 300  # random poses between each two given ones
 NEIGHBOURS = 8  # to which each of them is connected
-ALONG = 12  # poses checked along each edge
-ROUNDS = 60  # of SLSQP, at most
-SETTLED = 1e-7  # change of its measure at which SLSQP ends
-NO_LENGTH = 1e-300  # instead of 0, to avoid a division by zero
-SLACK = 1e-3  # loss of the best worst quality that is accepted for a shorter way or a lower integral
+EDGE_POSES = 12  # poses checked along each edge
+MAX_SLSQP_ROUNDS = 60  # of SLSQP, at most
+SLSQP_TOLERANCE = 1e-7  # change of its measure at which SLSQP ends
+SMALLEST_LENGTH = 1e-300  # instead of 0, to avoid a division by zero
+QUALITY_LOSS = 1e-3  # loss of the best worst quality that is accepted for a shorter way or a lower integral
 
 
-def found_points(task: Task) -> tuple[Array, int]:
+def found_points(task: PathTask) -> tuple[Array, int]:
     """The knots (k, 6) of the best path, and how many rounds SLSQP made.
 
     First the largest condition number is minimised; then, with at most a thousandth more, the integral of the condition
@@ -33,21 +33,21 @@ def found_points(task: Task) -> tuple[Array, int]:
     for start in (roadmap(task), task.straight):
         points, made = _climbed(task, start)
         best, rounds = max(best, points, key=lambda one: _worst(task, one)), rounds + made
-        if _worst(task, best) >= 1 - SLACK:
+        if _worst(task, best) >= 1 - QUALITY_LOSS:
             break
     points, made = _lowered(task, best)
     return points, rounds + made
 
 
-def _worst(task: Task, points: Array) -> float:
+def _worst(task: PathTask, points: Array) -> float:
     """The smallest quality on the path, at most 1; less than any quality where a limit is exceeded."""
     poses = task.basis @ points
     broken = min(0.0, float(task.margins(poses).min(initial=0.0)))
     quality = min(1.0, float(task.quality(poses).min()))
-    return quality if broken > -task.safety else broken - BROKEN
+    return quality if broken > -task.safety else broken - BROKEN_LIMIT
 
 
-def _climbed(task: Task, start: Array) -> tuple[Array, int]:
+def _climbed(task: PathTask, start: Array) -> tuple[Array, int]:
     """The knots with the best worst quality, at most 1, that SLSQP reaches from these."""
     level = min(1.0, float(task.quality(task.basis @ start).min()))
 
@@ -57,13 +57,13 @@ def _climbed(task: Task, start: Array) -> tuple[Array, int]:
     return _solved(task, start, objective, level)
 
 
-def _lowered(task: Task, start: Array) -> tuple[Array, int]:
+def _lowered(task: PathTask, start: Array) -> tuple[Array, int]:
     """The path with the least integral of the condition number over its length; its worst pose is as good as before.
 
     The integral is multiplied by the mean square of the speed over the square of its mean, which is 1 where the speed
     is even. Otherwise knots could slide along the path at no cost.
     """
-    level = float(min(1.0, task.quality(task.basis @ start).min())) * (1 - SLACK)
+    level = float(min(1.0, task.quality(task.basis @ start).min())) * (1 - QUALITY_LOSS)
     if level <= 0:
         return start, 0
     middles = (task.basis[:-1] + task.basis[1:]) / 2
@@ -73,7 +73,7 @@ def _lowered(task: Task, start: Array) -> tuple[Array, int]:
         points = _points(task, x)
         poses, ways = middles @ points, steps @ points / task.scale
         condition, by_quality = _inverse(task.quality(poses), level / 2)
-        lengths = np.maximum(np.linalg.norm(ways, axis=1), NO_LENGTH)
+        lengths = np.maximum(np.linalg.norm(ways, axis=1), SMALLEST_LENGTH)
         whole, integral = lengths.sum(), condition @ lengths
         uneven = (lengths**2 / times).sum() / whole**2
         by_length = uneven * condition + integral * 2 * (lengths / times / whole**2 - uneven / whole)
@@ -90,7 +90,7 @@ def _inverse(quality: Array, least: float) -> tuple[Array, Array]:
     return 1 / held + (held - quality) / least**2, -1 / held**2
 
 
-def _points(task: Task, x: Array) -> Array:
+def _points(task: PathTask, x: Array) -> Array:
     """The knots (k, 6) from the scaled offsets of the free ones, knot by knot; an element after them is ignored."""
     points = task.straight.copy()
     offsets = x[: task.free.sum() * task.movable.sum()].reshape(-1, task.movable.sum())
@@ -98,7 +98,7 @@ def _points(task: Task, x: Array) -> Array:
     return points
 
 
-def _solved(task: Task, start: Array, objective: Any, level: float, fixed: bool = False) -> tuple[Array, int]:
+def _solved(task: PathTask, start: Array, objective: Any, level: float, fixed: bool = False) -> tuple[Array, int]:
     """SLSQP over the free knots and, unless it is fixed, the level that every quality must reach."""
     from scipy.optimize import Bounds, minimize
 
@@ -135,12 +135,12 @@ def _solved(task: Task, start: Array, objective: Any, level: float, fixed: bool 
         bounds=bounds,
         method="SLSQP",
         constraints={"type": "ineq", "fun": values, "jac": slopes},
-        options={"maxiter": ROUNDS, "ftol": SETTLED},
+        options={"maxiter": MAX_SLSQP_ROUNDS, "ftol": SLSQP_TOLERANCE},
     )
     return _points(task, np.clip(found.x, bounds.lb, bounds.ub)), int(found.nit)
 
 
-def roadmap(task: Task) -> Array:
+def roadmap(task: PathTask) -> Array:
     """The knots (k, 6) of the best way over random poses around each straight line.
 
     Every pair of near poses is connected by a straight edge, which is as good as its worst pose. The way with the best
@@ -158,14 +158,14 @@ def roadmap(task: Task) -> Array:
     return np.concatenate([*pieces, task.given[-1:]])
 
 
-def _way(task: Task, start: Array, end: Array) -> Array:
+def _way(task: PathTask, start: Array, end: Array) -> Array:
     """(j, 6) poses from start to end."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import dijkstra, minimum_spanning_tree
     from scipy.spatial import KDTree
     from scipy.stats import qmc
 
-    drawn = qmc.Halton(7, scramble=False).random(NODES + 1)[1:]  # the first is a corner
+    drawn = qmc.Halton(7, scramble=False).random(RANDOM_POSES + 1)[1:]  # the first is a corner
     about = start + drawn[:, :1] * (end - start) + task.room * (2 * drawn[:, 1:] - 1)
     nodes = np.concatenate([[start, end], about])
     _, near = KDTree(nodes / task.scale).query(nodes / task.scale, k=NEIGHBOURS + 1)
@@ -173,16 +173,16 @@ def _way(task: Task, start: Array, end: Array) -> Array:
     ends = np.stack(np.meshgrid([0, 1], np.arange(1, len(nodes)), indexing="ij"), axis=-1).reshape(-1, 2)
     pairs = np.unique(np.sort(np.concatenate([joined, ends]), axis=-1), axis=0)
     i, j = pairs[pairs[:, 0] != pairs[:, 1]].T.astype(np.int32)  # no loops of equal poses; csgraph wants 32 bits
-    shares = np.linspace(0.0, 1.0, ALONG)[:, None, None]
+    shares = np.linspace(0.0, 1.0, EDGE_POSES)[:, None, None]
     poses = nodes[i] + shares * (nodes[j] - nodes[i])
     good = np.minimum(1.0, task.quality(poses)).min(axis=0)
     broken = task.margins(poses).min(axis=(0, -1), initial=0.0)
-    good = np.where(broken < 0, np.minimum(good, 0.0) + broken - BROKEN, good)
+    good = np.where(broken < 0, np.minimum(good, 0.0) + broken - BROKEN_LIMIT, good)
     shape = (len(nodes), len(nodes))
     cost = 2.0 - good  # above 0: csgraph takes an edge that costs nothing for no edge
     tree = minimum_spanning_tree(coo_array((cost, (i, j)), shape=shape).tocsr())
     worst = _dearest_between(tree)
-    kept = cost <= worst + SLACK
+    kept = cost <= worst + QUALITY_LOSS
     apart = np.linalg.norm((nodes[j] - nodes[i]) / task.scale, axis=1)
     _, before = dijkstra(
         coo_array((apart[kept], (i[kept], j[kept])), shape=shape).tocsr(),

@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 
-SAMPLES = 10  # the fewest poses between two points of a path at which it is evaluated while it is planned
-WHOLE = 60  # the fewest on the whole path
-DIFFERENCE = 1e-6  # of difference quotients, relative to the scale of a coordinate
-BROKEN = 1.0  # added to a broken limit, so that any pose within the limits comes before any pose outside
+MIN_SAMPLES_BETWEEN = 10  # the fewest poses between two points of a path at which it is evaluated while it is planned
+MIN_SAMPLES = 60  # the fewest on the whole path
+DIFFERENCE_STEP = 1e-6  # of difference quotients, relative to the scale of a coordinate
+BROKEN_LIMIT = 1.0  # added to a broken limit, so that any pose within the limits comes before any pose outside
 
 
 class Conditioned(Protocol):
@@ -35,7 +35,7 @@ class Conditioned(Protocol):
 
 
 @dataclass(frozen=True)
-class Task:
+class PathTask:
     """The requirements on the path.
 
     given:  (g, 6) poses to pass, the first and the last at the ends
@@ -85,7 +85,7 @@ class Task:
     def fractions(self) -> Array:
         """(s,) where the path is evaluated: as often in a short stretch as in a long one."""
         count = len(self.knots) - 1
-        samples = count * max(SAMPLES, -(-WHOLE // count))
+        samples = count * max(MIN_SAMPLES_BETWEEN, -(-MIN_SAMPLES // count))
         return np.interp(np.linspace(0, count, samples + 1), np.arange(count + 1), self.knots)
 
     @cached_property
@@ -122,7 +122,7 @@ class Task:
         if not self.limited:
             return np.zeros((*poses.shape[:-1], 0))
         margins = self.robot.within_limits(poses).margins(self.scale[0])
-        return np.asarray(np.nan_to_num(margins, nan=-BROKEN))
+        return np.asarray(np.nan_to_num(margins, nan=-BROKEN_LIMIT))
 
     @cached_property
     def limited(self) -> bool:
@@ -131,9 +131,9 @@ class Task:
 
     def slopes(self, of: Any, poses: Array) -> Array:
         """(s, ..., 6) derivatives of a function of poses (s, 6) by the scaled coordinates."""
-        steps = DIFFERENCE * np.diag(self.scale)
+        steps = DIFFERENCE_STEP * np.diag(self.scale)
         ahead, behind = (of(poses[:, None] + sign * steps) for sign in (1, -1))
-        return np.asarray(np.moveaxis((ahead - behind) / (2 * DIFFERENCE), 1, -1))
+        return np.asarray(np.moveaxis((ahead - behind) / (2 * DIFFERENCE_STEP), 1, -1))
 
 
 def spline(knots: Array, points: Array) -> Any:

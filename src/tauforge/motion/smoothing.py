@@ -11,10 +11,10 @@ from tauforge.errors import ShapeError
 from tauforge.motion.motion import positive
 
 DEGREE = 5
-ORDER = 4  # of the derivative whose square is penalised
-PIECES = 8  # of the spline in a period of the cut-off: fine enough that only the penalty matters
-AT_ENDS = 1.5  # the cut-off rises by this factor towards the ends, where the penalty would otherwise bend the motion
-REACH = 0.5  # periods of the cut-off from an end to where it is as stated
+PENALISED_ORDER = 4  # of the derivative whose square is penalised
+PIECES_A_PERIOD = 8  # of the spline in a period of the cut-off: fine enough that only the penalty matters
+CUTOFF_AT_ENDS = 1.5  # the cut-off rises by this factor towards the ends, where the penalty would bend the motion
+END_PERIODS = 0.5  # periods of the cut-off from an end to where it is as stated
 HALF_POWER = np.sqrt(2) - 1  # 1 / (1 + this) is -3 dB
 
 
@@ -37,7 +37,7 @@ def smoothing_spline(times: Array, values: Array, frequency: float) -> Any:
     length = float(times[-1] - times[0])
     _check(positive("smooth", frequency), length, len(times))
     x = 2 * np.pi * frequency * (times - times[0])  # in radians of the cut-off all coefficients below are near 1
-    pieces = int(np.ceil(PIECES * frequency * length))
+    pieces = int(np.ceil(PIECES_A_PERIOD * frequency * length))
     knots = np.r_[[0.0] * DEGREE, np.linspace(0.0, x[-1], pieces + 1), [x[-1]] * DEGREE]
     steps = np.diff(x)
     weights = np.r_[steps, 0.0] / 2 + np.r_[0.0, steps] / 2  # integral by the trapezoidal rule
@@ -67,14 +67,14 @@ def _penalty(knots: Array, pieces: int) -> Any:
     from scipy.sparse import diags_array
 
     derivative: Any = None
-    for degree in range(DEGREE, DEGREE - ORDER, -1):
+    for degree in range(DEGREE, DEGREE - PENALISED_ORDER, -1):
         inner = knots[DEGREE - degree + 1 : len(knots) - (DEGREE - degree + 1)]
         slopes = degree / (inner[degree:] - inner[:-degree])
         step = diags_array([-slopes, slopes], offsets=[0, 1], shape=(len(slopes), len(slopes) + 1))
         derivative = step if derivative is None else step @ derivative
     piece = knots[-1] / pieces  # the derivative is linear in each piece
-    from_end = np.minimum(np.arange(pieces), np.arange(pieces)[::-1]) / PIECES  # in periods of the cut-off
-    weights = piece / np.interp(from_end, [0.0, REACH], [AT_ENDS, 1.0]) ** (2 * ORDER)
+    from_end = np.minimum(np.arange(pieces), np.arange(pieces)[::-1]) / PIECES_A_PERIOD  # in periods of the cut-off
+    weights = piece / np.interp(from_end, [0.0, END_PERIODS], [CUTOFF_AT_ENDS, 1.0]) ** (2 * PENALISED_ORDER)
     middle = (np.r_[weights, 0.0] + np.r_[0.0, weights]) / 3
     gram = diags_array([weights / 6, middle, weights / 6], offsets=[-1, 0, 1])
     return derivative.T @ gram @ derivative

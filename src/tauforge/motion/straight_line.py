@@ -16,12 +16,12 @@ from tauforge.motion.motion import Motion, one_pose, positive
 from tauforge.robots.poses import twists
 
 ORIENTATIONS = ("rotation", "angles")
-NO_TURN = 1e-14  # rad: rounding between two equal orientations
-HALF_TURN = 1e-12  # cosine of half the angle below which both ways round are equally short
-ZERO = 1e-9  # component of an axis below which it has no sign
-UPRIGHT = 1e-12  # cosine of theta_y below which theta_x and theta_z cannot be distinguished
-EVENLY = 64  # parts of the way from one to the next of which angles are followed
-NEAREST = 2.0**-45  # of the way: the shortest part; parts get shorter towards a quarter turn of theta_y
+SAME_ORIENTATION = 1e-14  # rad: rounding between two equal orientations
+HALF_TURN_COSINE = 1e-12  # cosine of half the angle below which both ways round are equally short
+NO_SIGN = 1e-9  # component of an axis below which it has no sign
+UPRIGHT_COSINE = 1e-12  # cosine of theta_y below which theta_x and theta_z cannot be distinguished
+TURN_PARTS = 64  # parts of the way from one to the next of which angles are followed
+SHORTEST_PART = 2.0**-45  # of the way: the shortest part; parts get shorter towards a quarter turn of theta_y
 
 
 class StraightLine(Motion):
@@ -182,11 +182,11 @@ class Turn:
         a + b cos + c sin of the angle of the turn, is largest or smallest.
         """
         angle = float(np.linalg.norm(self.vector))
-        places = [np.linspace(0.0, 1.0, EVENLY + 1)]
+        places = [np.linspace(0.0, 1.0, TURN_PARTS + 1)]
         if angle:
             e, first = self.vector / angle, np.array([row.x for row in self._from.rows])
             steepest = math.atan2(float(np.cross(e, first)[2]), float(first[2] - (e @ first) * e[2]))
-            lengths = 2.0 ** -np.arange(1, -math.log2(NEAREST))
+            lengths = 2.0 ** -np.arange(1, -math.log2(SHORTEST_PART))
             for turned in (steepest - np.pi, steepest, steepest + np.pi):
                 places += [turned / angle + np.r_[-lengths, 0.0, lengths]]
         every = np.unique(np.concatenate(places))
@@ -194,7 +194,7 @@ class Turn:
 
 
 def _upright(R: Matrix) -> Array:
-    return np.asarray(np.hypot(R[0, 0], R[1, 0]) < UPRIGHT)
+    return np.asarray(np.hypot(R[0, 0], R[1, 0]) < UPRIGHT_COSINE)
 
 
 def _angles_with(R: Matrix, z: Array) -> Array:
@@ -216,9 +216,9 @@ def _rotation_vector(a: Quaternion, b: Quaternion) -> Array:
         ]
     )
     size = float(np.linalg.norm(v))
-    if 2 * size < NO_TURN:
+    if 2 * size < SAME_ORIENTATION:
         return np.zeros(3)
-    leading = next((x for x in v / size if abs(x) > ZERO), 1.0)
-    if w < -HALF_TURN or (abs(w) <= HALF_TURN and leading < 0):
+    leading = next((x for x in v / size if abs(x) > NO_SIGN), 1.0)
+    if w < -HALF_TURN_COSINE or (abs(w) <= HALF_TURN_COSINE and leading < 0):
         w, v = -w, -v
     return np.asarray(v * (2 * math.atan2(size, w) / size))

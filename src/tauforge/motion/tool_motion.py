@@ -19,9 +19,9 @@ from tauforge.robots.serial.inverse_kinematics import ROUNDS, TOLERANCE, approac
 if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm
 
-REFINED = TOLERANCE / 100  # of positions, so that rates that follow from them are as exact as the tolerance says
-SINGULAR = 1e8  # condition number of the Jacobian above which joint rates are not determined
-REACHED = 1e-7  # m/s and rad/s, relative to 1 + the tool's speed: error that an arm with few joints may leave
+POSITION_TOLERANCE = TOLERANCE / 100  # so that rates that follow from positions are as exact as the tolerance says
+SINGULAR_JACOBIAN = 1e8  # condition number of the Jacobian above which joint rates are not determined
+TWIST_TOLERANCE = 1e-7  # m/s and rad/s, relative to 1 + the tool's speed: error that an arm with few joints may leave
 
 
 class ToolMotion(Motion):
@@ -68,7 +68,7 @@ class ToolMotion(Motion):
         lower, upper = self.arm.limits.T
         found = []
         for t, tool in zip(self._times, tools, strict=True):
-            q, (missing,) = approached(self.arm, tool[None], q, REFINED)
+            q, (missing,) = approached(self.arm, tool[None], q, POSITION_TOLERANCE)
             if not missing <= TOLERANCE or (q < lower).any() or (q > upper).any():
                 why = "beyond the limits of its joints" if missing <= TOLERANCE else "out of reach"
                 raise ConvergenceError(
@@ -83,7 +83,7 @@ class ToolMotion(Motion):
         """x with J x = wanted, by least squares, (..., n)."""
         U, singular_values, V = np.linalg.svd(self.arm.jacobian(q), full_matrices=False)
         condition = singular_values[..., 0] / np.maximum(singular_values[..., -1], np.finfo(float).tiny)
-        if (condition > SINGULAR).any():
+        if (condition > SINGULAR_JACOBIAN).any():
             worst = int(np.argmax(condition))
             raise SingularityError(
                 f"{self.arm.name} cannot follow the motion through a singular posture",
@@ -97,11 +97,11 @@ class ToolMotion(Motion):
         times = np.nan_to_num(t.ravel())
         pose, twist, acceleration = (x.reshape(-1, 6) for x in self.motion._within(times))
         near = np.stack([np.interp(times, self._times, knots) for knots in self._knots.T], axis=-1)
-        q, _ = approached(self.arm, transforms(pose), near, REFINED)
+        q, _ = approached(self.arm, transforms(pose), near, POSITION_TOLERANCE)
         qd = self._solved(q, twist)
         J = self.arm.jacobian(q)
         missed = np.abs((J @ qd[..., None])[..., 0] - twist).max(initial=0.0)
-        if missed > REACHED * (1 + np.abs(twist).max(initial=0.0)):
+        if missed > TWIST_TOLERANCE * (1 + np.abs(twist).max(initial=0.0)):
             raise ConvergenceError(
                 f"{self.arm.name} cannot turn its tool as the motion requires", residual=float(missed), iterations=0
             )

@@ -14,7 +14,7 @@ from tauforge.errors import ModelError, ShapeError
 from tauforge.motion.motion import Motion, coordinates
 from tauforge.motion.smoothing import smoothing_spline
 from tauforge.tables.reading import read_csv
-from tauforge.tables.table import Column
+from tauforge.tables.table import CsvColumn
 
 
 class Waypoints(Motion):
@@ -82,7 +82,7 @@ class Sampled(Motion):
         columns of a robot, and reads rates and accelerations too.
         """
         table = read_csv(path)
-        times, positions = table.take_times(Column(time, "s")), table.take([Column(name) for name in columns])
+        times, positions = table.take_times(CsvColumn(time, "s")), table.take([CsvColumn(name) for name in columns])
         if len(times) < 2:
             raise ModelError("expected at least two rows of numbers", file=path)
         return cls(times, positions, smooth=smooth)

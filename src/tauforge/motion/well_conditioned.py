@@ -12,19 +12,19 @@ from tauforge.errors import ConvergenceError, ModelError, ShapeError, Singularit
 from tauforge.motion.joint_move import unit_profile
 from tauforge.motion.motion import Motion, coordinates, one_pose, positive
 from tauforge.motion.path_search import found_points
-from tauforge.motion.path_task import Conditioned, Task, spline
+from tauforge.motion.path_task import Conditioned, PathTask, spline
 from tauforge.robots.poses import twists
 
-NEEDED = ("force_matrix", "condition_number", "within_limits")
-SINGULAR = 1e12  # condition number beyond which the sign of det H is rounding
-CHECKED = 2001  # poses at which the path found is checked again
+NEEDED_METHODS = ("force_matrix", "condition_number", "within_limits")
+SINGULAR_MATRIX = 1e12  # condition number beyond which the sign of det H is rounding
+CHECKED_POSES = 2001  # poses at which the path found is checked again
 SAFETY = 1e-4  # of margins, relative to the robot's lever arm, so that limits hold between the samples too
-TIGHTER = 4.0  # the safety is multiplied by this where the path exceeds a limit between them
-ATTEMPTS = 3
-ROUNDING = 1e-12  # of margins: given poses may be on a limit
-MOST_VIA = 20
-MOST_FREE = 120  # most free poses in all: SLSQP then takes about a minute, and its time grows with the cube
-WIDEST = np.pi / 2  # rad, the largest default room of an angle
+SAFETY_FACTOR = 4.0  # the safety is multiplied by this where the path exceeds a limit between them
+MAX_ATTEMPTS = 3
+MARGIN_ROUNDING = 1e-12  # of margins: given poses may be on a limit
+MAX_VIA = 20
+MAX_FREE_POSES = 120  # most free poses in all: SLSQP then takes about a minute, and its time grows with the cube
+LARGEST_ROOM = np.pi / 2  # rad, the largest default room of an angle
 
 
 class WellConditionedPath(Motion):
@@ -71,7 +71,7 @@ class WellConditionedPath(Motion):
         room: ArrayLike | None = None,
         characteristic_length: float | None = None,
     ) -> None:
-        missing = [name for name in NEEDED if not callable(getattr(robot, name, None))]
+        missing = [name for name in NEEDED_METHODS if not callable(getattr(robot, name, None))]
         if missing:
             raise ModelError(
                 f"{getattr(robot, 'name', repr(robot))} has no {', '.join(missing)} for poses",
@@ -80,12 +80,12 @@ class WellConditionedPath(Motion):
             )
         self.duration = positive("duration", duration)
         given = _given(start, end, through)
-        if isinstance(via, bool) or not isinstance(via, int | np.integer) or not 1 <= via <= MOST_VIA:
-            raise ShapeError("via", expected=f"a whole number from 1 to {MOST_VIA}", got=repr(via))
-        if (free := int(via) * (len(given) - 1)) > MOST_FREE:
+        if isinstance(via, bool) or not isinstance(via, int | np.integer) or not 1 <= via <= MAX_VIA:
+            raise ShapeError("via", expected=f"a whole number from 1 to {MAX_VIA}", got=repr(via))
+        if (free := int(via) * (len(given) - 1)) > MAX_FREE_POSES:
             raise ShapeError(
                 "through",
-                expected=f"at most {MOST_FREE} free poses",
+                expected=f"at most {MAX_FREE_POSES} free poses",
                 got=f"{len(given)} given poses with {via} between each two, {free} free poses",
                 hint="Pass fewer poses, take a smaller via, or plan one path after another",
             )
@@ -120,31 +120,31 @@ def _given(start: ArrayLike, end: ArrayLike, through: ArrayLike | None) -> Array
     return np.asarray(every[moved])
 
 
-def _task(robot: Conditioned, given: Array, points: int, room: ArrayLike | None, length: float | None) -> Task:
+def _task(robot: Conditioned, given: Array, points: int, room: ArrayLike | None, length: float | None) -> PathTask:
     H = robot.force_matrix(given[0])
     arm = float(np.linalg.norm(H[3:]) / np.linalg.norm(H[:3])) or 1.0  # m, root mean square of the actuators
     scale = np.repeat([arm, 1.0], 3)
     if room is None:
         way = float(np.linalg.norm(np.diff(given, axis=0) / scale, axis=1).max(initial=0.0))
-        wide = np.repeat([way * arm, min(way, WIDEST)], 3)
+        wide = np.repeat([way * arm, min(way, LARGEST_ROOM)], 3)
     else:
         wide = one_pose("room", room)
         if (wide < 0).any():
             raise ShapeError("room", expected="numbers >= 0", got=repr(room))
-    return Task(robot, given, points, length, scale, wide, SAFETY)
+    return PathTask(robot, given, points, length, scale, wide, SAFETY)
 
 
-def _check_given(task: Task) -> None:
+def _check_given(task: PathTask) -> None:
     name = task.robot.name
     inverse, margins = task.at_given, task.margins(task.given)
     for k, pose in enumerate(task.given):
         which = "start" if k == 0 else "end" if k == len(task.given) - 1 else f"through[{k - 1}]"
-        if not abs(inverse[k]) * SINGULAR > 1:
+        if not abs(inverse[k]) * SINGULAR_MATRIX > 1:
             condition = float(task.robot.condition_number(pose, task.length))
             raise SingularityError(
                 f"{name}: the {which} pose is singular", pose=pose.tolist(), condition_number=condition
             )
-        if margins[k].min(initial=0.0) < -ROUNDING:
+        if margins[k].min(initial=0.0) < -MARGIN_ROUNDING:
             raise ModelError(
                 f"{name} is outside its limits at {pose.tolist()}",
                 field=which,
@@ -163,7 +163,7 @@ def _check_given(task: Task) -> None:
         )
 
 
-def _crossing(task: Task, first: Array, second: Array) -> Array:
+def _crossing(task: PathTask, first: Array, second: Array) -> Array:
     """A singular pose on the straight line between two poses where det H has different signs."""
     from scipy.optimize import brentq
 
@@ -171,21 +171,21 @@ def _crossing(task: Task, first: Array, second: Array) -> Array:
     return np.asarray(first + share * (second - first))
 
 
-def _planned(task: Task) -> tuple[Array, Array, float]:
+def _planned(task: PathTask) -> tuple[Array, Array, float]:
     """Knots (j,), points (j, 6) and the largest condition number, all checked at many more poses than were planned."""
     if len(task.given) == 1:
         return np.array([0.0, 1.0]), np.repeat(task.given, 2, axis=0), float(1 / np.abs(task.at_given[0]))
-    fractions, rounds = np.linspace(0.0, 1.0, CHECKED), 0
-    for _ in range(ATTEMPTS):
+    fractions, rounds = np.linspace(0.0, 1.0, CHECKED_POSES), 0
+    for _ in range(MAX_ATTEMPTS):
         points, made = found_points(task)
         rounds += made
         poses = spline(task.knots, points)(fractions)
         quality, exceeded = task.quality(poses).min(), -task.margins(poses).min(initial=0.0)
-        if quality > 0 and exceeded <= ROUNDING:
+        if quality > 0 and exceeded <= MARGIN_ROUNDING:
             return task.knots, points, float(task.robot.condition_number(poses, task.length).max())
         if quality <= 0:
             break
-        task = replace(task, safety=TIGHTER * task.safety)
+        task = replace(task, safety=SAFETY_FACTOR * task.safety)
     why = "stays within the limits" if quality > 0 else "keeps away from singular poses"
     raise ConvergenceError(
         f"{task.robot.name}: no path was found that {why}",

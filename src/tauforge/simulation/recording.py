@@ -21,11 +21,11 @@ from tauforge.robots.plausibility import levels_to_the_caller
 from tauforge.robots.summary import Cell, Rows, Summary, SummaryTable, Words
 from tauforge.simulation.events import Event
 from tauforge.simulation.recording_files import ANGLES, ARRAYS, read_recording, write_npz, write_table
-from tauforge.tables.robot_columns import PLATFORM
+from tauforge.tables.robot_columns import PLATFORM_COLUMNS
 
 RATES = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}  # after the unit of the coordinate
 MAX_BYTES = 2**30
-POSE_NAMES = tuple(column.name for column in PLATFORM.position)
+POSE_NAMES = tuple(column.name for column in PLATFORM_COLUMNS.position)
 EVENTS_LISTED = 10  # in a summary
 
 

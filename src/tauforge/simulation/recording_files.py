@@ -19,13 +19,13 @@ from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.simulation.events import Event
 from tauforge.tables.reading import read_csv
-from tauforge.tables.robot_columns import PLATFORM, TIME, Columns, arm_columns, columns_in
-from tauforge.tables.table import Column, CsvTable, write_csv
+from tauforge.tables.robot_columns import PLATFORM_COLUMNS, TIME, Columns, arm_columns, columns_in
+from tauforge.tables.table import CsvColumn, CsvTable, write_csv
 
 if TYPE_CHECKING:
     from tauforge.simulation.recording import Recording
 
-ANGLES = tuple(column.name for column in PLATFORM.position[3:])
+ANGLES = tuple(column.name for column in PLATFORM_COLUMNS.position[3:])
 TEXTS = ("names", "force_names", "units", "force_units")
 ADDED = ("columns", "wrapped", "coordinates")  # texts that files of older versions do not have
 EVENTS = ("event_time", "event_what", "event_which")
@@ -64,19 +64,19 @@ def write_table(run: Recording, file: IO[str]) -> None:
     write_csv(file, header, np.hstack([run.time[:, None], *(getattr(run, name) for name in present)]))
 
 
-def _columns_of(run: Recording, columns: Columns, name: str) -> tuple[Column, ...]:
+def _columns_of(run: Recording, columns: Columns, name: str) -> tuple[CsvColumn, ...]:
     """Columns of the array with this name; targets are of the coordinates alone."""
-    found: tuple[Column, ...] = getattr(columns, name)
+    found: tuple[CsvColumn, ...] = getattr(columns, name)
     return tuple(found[k] for k in run.places) if name == "target_position" else found
 
 
 def _columns(run: Recording) -> Columns:
     own = run.coordinate_units
     if not run.columns or len(run.columns) != len(run.units) + 2 * len(own) + len(run.force_units):
-        return arm_columns(run.units) if run.force_names == run.names else PLATFORM
+        return arm_columns(run.units) if run.force_names == run.names else PLATFORM_COLUMNS
     names = iter(run.columns)
     per = [list(run.units), *([unit + rate for unit in own] for rate in ("/s", "/s^2"))]
-    return Columns(*(tuple(Column(next(names), unit) for unit in group) for group in (*per, run.force_units)))
+    return Columns(*(tuple(CsvColumn(next(names), unit) for unit in group) for group in (*per, run.force_units)))
 
 
 def read_recording(path: Path, max_bytes: int) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def _of_table(table: CsvTable) -> dict[str, Any]:
         "units": tuple(column.unit for column in columns.position),
         "force_units": tuple(column.unit for column in columns.force),
         "columns": tuple(column.name for group in columns for column in group),
-        "wrapped": ANGLES if columns is PLATFORM else (),
+        "wrapped": ANGLES if columns is PLATFORM_COLUMNS else (),
         "coordinates": coordinates,
     }
 

@@ -19,12 +19,12 @@ from tauforge.errors import ModelError
 from tauforge.tables.table import HEADER_ROW, PARENTHESES, CsvTable
 from tauforge.units import UNITS, known_spelling
 
-MAX_BYTES = 256 * 2**20
+MAX_CSV_BYTES = 256 * 2**20
 NAMES_FIRST = "The first row names the columns, as in: time [s], q1 [rad]"
-MAX_HEADER = 100_000  # characters of the first line
-PIECE = 2**16  # characters that are split into lines at a time
-SHOWN = 40  # characters of a cell in a message
-HEADER = re.compile(r"(?P<name>[^\[\]]+?)\s*(?:\[(?P<unit>[^\[\]]*)\])?")
+MAX_HEADER_LENGTH = 100_000  # characters of the first line
+PIECE_LENGTH = 2**16  # characters that are split into lines at a time
+MAX_CELL_SHOWN = 40  # characters of a cell in a message
+HEADER_CELL = re.compile(r"(?P<name>[^\[\]]+?)\s*(?:\[(?P<unit>[^\[\]]*)\])?")
 
 
 def read_csv(path: str | os.PathLike[str], synonyms: Mapping[str, str] = MappingProxyType({})) -> CsvTable:
@@ -54,9 +54,9 @@ def _text(path: Path) -> str:
     if not path.exists():
         raise ModelError("no such file")
     with path.open("rb") as file:
-        data = file.read(MAX_BYTES + 1)  # pipes and devices have no size that could be checked first
-    if len(data) > MAX_BYTES:
-        problem = f"the file has more than {MAX_BYTES / 2**20:.3g} MiB, the most a file may have"
+        data = file.read(MAX_CSV_BYTES + 1)  # pipes and devices have no size that could be checked first
+    if len(data) > MAX_CSV_BYTES:
+        problem = f"the file has more than {MAX_CSV_BYTES / 2**20:.3g} MiB, the most a file may have"
         raise ModelError(problem, remedy="Split it, or take fewer samples a second")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ModelError("the file is encoded in UTF-16", remedy="Save it as UTF-8")
@@ -81,14 +81,14 @@ def _header(text: str) -> tuple[list[str], list[str | None], int]:
     line = text if end < 0 else text[:end]
     if not line.strip():
         raise _bad_header("the header is blank", NAMES_FIRST)
-    if len(line) > MAX_HEADER:
-        raise _bad_header(f"the header has {len(line)} characters; at most {MAX_HEADER} are accepted")
+    if len(line) > MAX_HEADER_LENGTH:
+        raise _bad_header(f"the header has {len(line)} characters; at most {MAX_HEADER_LENGTH} are accepted")
     if ";" in line or "\t" in line:
         remedy = "Save with commas between columns and a point in decimal numbers"
         raise _bad_header(f"columns are separated by {'semicolons' if ';' in line else 'tabs'}", remedy)
     units: dict[str, str | None] = {}
     for place, cell in enumerate(next(csv.reader([line.rstrip("\r")]), []), 1):
-        found = HEADER.fullmatch(cell.strip())
+        found = HEADER_CELL.fullmatch(cell.strip())
         if found is None:
             remedy = "Write for example: time [s], q1 [rad]"
             raise _bad_header(f"expected a name and a unit, got {_shown(cell)}", remedy, str(place))
@@ -143,11 +143,11 @@ def _cells(text: str, names: list[str], start: int) -> tuple[Array, Array, dict[
 def _lines(text: str, start: int) -> Iterator[str]:
     """Lines with their ends, one after the other: a list of all would take several times the size of the text."""
     while start < len(text):
-        end = text.find("\n", start + PIECE) + 1 or len(text)
+        end = text.find("\n", start + PIECE_LENGTH) + 1 or len(text)
         for k, line in enumerate(io.StringIO(text[start:end], newline="")):
-            if len(line) > MAX_HEADER and line.count(",") > MAX_HEADER:
+            if len(line) > MAX_HEADER_LENGTH and line.count(",") > MAX_HEADER_LENGTH:
                 row = text.count("\n", 0, start) + k + 1
-                raise ModelError(f"the row has more than {MAX_HEADER} columns", row=row)
+                raise ModelError(f"the row has more than {MAX_HEADER_LENGTH} columns", row=row)
             yield line
         start = end
 
@@ -182,4 +182,4 @@ def _is_number(cell: str) -> bool:
 
 def _shown(cell: str) -> str:
     text = cell.strip()
-    return repr(text if len(text) <= SHOWN else text[:SHOWN] + "...")
+    return repr(text if len(text) <= MAX_CELL_SHOWN else text[:MAX_CELL_SHOWN] + "...")

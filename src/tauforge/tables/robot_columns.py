@@ -23,32 +23,32 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.robots.robot import Robot
-from tauforge.tables.table import Column, CsvTable
+from tauforge.tables.table import CsvColumn, CsvTable
 from tauforge.units import UNITS
 
-TIME = Column("time", "s")
-AXES = ("x", "y", "z")
-POSE = tuple(Column(*c) for c in zip((*AXES, *(f"theta_{a}" for a in AXES)), ["m"] * 3 + ["rad"] * 3, strict=True))
-ENDINGS = ("", "_velocity", "_acceleration")  # of columns that are named after a joint
-GROUPS = (("rad", "m"), ("rad/s", "m/s"), ("rad/s^2", "m/s^2"), ("N m", "N"))  # units, in the order of `Columns`
-RATES = ("", "/s", "/s^2")  # after the unit of a coordinate
+TIME = CsvColumn("time", "s")
+AXIS_NAMES = ("x", "y", "z")
+POSE = (*(CsvColumn(axis, "m") for axis in AXIS_NAMES), *(CsvColumn(f"theta_{axis}", "rad") for axis in AXIS_NAMES))
+JOINT_NAME_ENDINGS = ("", "_velocity", "_acceleration")  # of columns that are named after a joint
+GROUP_UNITS = (("rad", "m"), ("rad/s", "m/s"), ("rad/s^2", "m/s^2"), ("N m", "N"))  # units, in the order of `Columns`
+RATE_ENDINGS = ("", "/s", "/s^2")  # after the unit of a coordinate
 Units = dict[str, str | None]  # of the columns of a file, in SI
 
 
 class Columns(NamedTuple):
     """Columns of a robot's coordinates, their rates and its actuator forces."""
 
-    position: tuple[Column, ...]
-    velocity: tuple[Column, ...]
-    acceleration: tuple[Column, ...]
-    force: tuple[Column, ...]
+    position: tuple[CsvColumn, ...]
+    velocity: tuple[CsvColumn, ...]
+    acceleration: tuple[CsvColumn, ...]
+    force: tuple[CsvColumn, ...]
 
     @property
-    def target_position(self) -> tuple[Column, ...]:
+    def target_position(self) -> tuple[CsvColumn, ...]:
         return _targets(self.position)
 
     @property
-    def target_velocity(self) -> tuple[Column, ...]:
+    def target_velocity(self) -> tuple[CsvColumn, ...]:
         return _targets(self.velocity)
 
     @property
@@ -57,26 +57,26 @@ class Columns(NamedTuple):
         return {column.name for group in self for column in group}
 
 
-def _targets(columns: Sequence[Column]) -> tuple[Column, ...]:
+def _targets(columns: Sequence[CsvColumn]) -> tuple[CsvColumn, ...]:
     return tuple(column._replace(name=f"target_{column.name}") for column in columns)
 
 
-def _numbered(letters: str, units: Sequence[str]) -> tuple[Column, ...]:
-    return tuple(Column(f"{letters}{i}", unit) for i, unit in enumerate(units, 1))
+def _numbered(letters: str, units: Sequence[str]) -> tuple[CsvColumn, ...]:
+    return tuple(CsvColumn(f"{letters}{i}", unit) for i, unit in enumerate(units, 1))
 
 
 def arm_columns(units: Sequence[str]) -> Columns:
     """units: of the joints' coordinates, rad or m."""
-    q, qd, qdd = (_numbered(f"q{'d' * k}", [unit + rate for unit in units]) for k, rate in enumerate(RATES))
+    q, qd, qdd = (_numbered(f"q{'d' * k}", [unit + rate for unit in units]) for k, rate in enumerate(RATE_ENDINGS))
     return Columns(q, qd, qdd, _numbered("tau", ["N m" if unit == "rad" else "N" for unit in units]))
 
 
-def _vector(linear: str, angular: str, per: str) -> tuple[Column, ...]:
+def _vector(linear: str, angular: str, per: str) -> tuple[CsvColumn, ...]:
     parts = ((linear, "m"), (angular, "rad"))
-    return tuple(Column(f"{letter}_{axis}", unit + per) for letter, unit in parts for axis in AXES)
+    return tuple(CsvColumn(f"{letter}_{axis}", unit + per) for letter, unit in parts for axis in AXIS_NAMES)
 
 
-PLATFORM = Columns(POSE, _vector("v", "omega", "/s"), _vector("a", "alpha", "/s^2"), _numbered("f", ["N"] * 6))
+PLATFORM_COLUMNS = Columns(POSE, _vector("v", "omega", "/s"), _vector("a", "alpha", "/s^2"), _numbered("f", ["N"] * 6))
 
 
 def joint_names(robot: Robot) -> dict[str, str]:
@@ -91,7 +91,7 @@ def joint_names(robot: Robot) -> dict[str, str]:
     ours = {TIME.name, *columns.names, *(c.name for c in (*columns.target_position, *columns.target_velocity))}
     pairs = [
         (coordinate.name + ending, column.name)
-        for ending, group in zip(ENDINGS, columns[:3], strict=True)
+        for ending, group in zip(JOINT_NAME_ENDINGS, columns[:3], strict=True)
         for coordinate, column in zip(robot.coordinates, group, strict=True)
     ]
     names = [name for name, _ in pairs]
@@ -102,21 +102,21 @@ def columns_of(robot: Robot) -> Columns:
     """The robot's own."""
     coordinates = robot.coordinates
     return Columns(
-        tuple(Column(c.column, c.unit) for c in coordinates),
-        tuple(Column(c.velocity_column, f"{c.unit}/s") for c in coordinates),
-        tuple(Column(c.acceleration_column, f"{c.unit}/s^2") for c in coordinates),
-        tuple(Column(actuator.column, actuator.unit) for actuator in robot.actuators),
+        tuple(CsvColumn(c.column, c.unit) for c in coordinates),
+        tuple(CsvColumn(c.velocity_column, f"{c.unit}/s") for c in coordinates),
+        tuple(CsvColumn(c.acceleration_column, f"{c.unit}/s^2") for c in coordinates),
+        tuple(CsvColumn(actuator.column, actuator.unit) for actuator in robot.actuators),
     )
 
 
 def state_columns(robot: Robot) -> Columns:
     """The same with a column for every entry of a position, of which a mechanism has more than coordinates."""
-    return columns_of(robot)._replace(position=tuple(Column(c.column, c.unit) for c in robot.positions.entries))
+    return columns_of(robot)._replace(position=tuple(CsvColumn(c.column, c.unit) for c in robot.positions.entries))
 
 
-def sensor_columns(robot: Robot) -> tuple[Column, ...]:
+def sensor_columns(robot: Robot) -> tuple[CsvColumn, ...]:
     """What its actuators' sensors measure."""
-    return tuple(Column(sensor.column, sensor.unit) for sensor in robot.sensors.quantities)
+    return tuple(CsvColumn(sensor.column, sensor.unit) for sensor in robot.sensors.quantities)
 
 
 def columns_in(table: CsvTable) -> tuple[Columns, tuple[str, ...]]:
@@ -148,47 +148,48 @@ def columns_in(table: CsvTable) -> tuple[Columns, tuple[str, ...]]:
 
 def _of_mechanism(units: Units) -> tuple[Columns, tuple[str, ...]] | None:
     """Where all positions are named as a mechanism's are, and some of them x: coordinates fill the other places."""
-    further, own = _by_number(units, "x", GROUPS[0]), _by_number(units, "q", GROUPS[0])
+    further, own = _by_number(units, "x", GROUP_UNITS[0]), _by_number(units, "q", GROUP_UNITS[0])
     count = len(own) + len(further)
     if not own or not further or max(further) > count or sorted(own) != list(range(1, len(own) + 1)):
         return None
     left = iter(own.values())  # in the order of the file: which place a coordinate has, its number does not say
     position = tuple(further.get(place) or next(left) for place in range(1, count + 1))
     coordinates, forces = (
-        tuple(found[k] for k in sorted(found)) for found in (own, _by_number(units, "tau", GROUPS[3]))
+        tuple(found[k] for k in sorted(found)) for found in (own, _by_number(units, "tau", GROUP_UNITS[3]))
     )
     rates = arm_columns([column.unit for column in coordinates])
     columns = Columns(position, rates.velocity, rates.acceleration, forces)
     return columns, tuple(column.name for column in coordinates)
 
 
-def _by_number(units: Units, letters: str, group: tuple[str, ...]) -> dict[int, Column]:
+def _by_number(units: Units, letters: str, group: tuple[str, ...]) -> dict[int, CsvColumn]:
     """Columns called by these letters and a number, in one of the units."""
     named = re.compile(f"{letters}[1-9][0-9]*")
-    found = (Column(name, unit) for name, unit in units.items() if unit in group and named.fullmatch(name))
+    found = (CsvColumn(name, unit) for name, unit in units.items() if unit in group and named.fullmatch(name))
     return {int(column.name.removeprefix(letters)): column for column in found}
 
 
 def _by_names(units: Units) -> Columns | None:
     """The columns of an arm or a platform; None where only the units can tell."""
-    sure = (PLATFORM.position, PLATFORM.velocity)  # a name such as x may be a column of other robots
+    sure = (PLATFORM_COLUMNS.position, PLATFORM_COLUMNS.velocity)  # a name such as x may be a column of other robots
     if any({column.name for column in group} <= units.keys() for group in sure):
-        return PLATFORM
+        return PLATFORM_COLUMNS
     count = 0
     while f"q{count + 1}" in units:
         count += 1
-    if not count and set(GROUPS[0]) & set(units.values()):
+    if not count and set(GROUP_UNITS[0]) & set(units.values()):
         return None
     own = [units.get(f"q{i}") for i in range(1, max(count, 1) + 1)]
-    return arm_columns([unit if unit in GROUPS[0] else "rad" for unit in own])
+    return arm_columns([unit if unit in GROUP_UNITS[0] else "rad" for unit in own])
 
 
 def _by_units(units: Units) -> Columns:
     named = {name: unit for name, unit in units.items() if name != TIME.name and not name.startswith("target_")}
-    return Columns(*(tuple(Column(name, unit) for name, unit in named.items() if unit in group) for group in GROUPS))
+    groups = ([CsvColumn(name, unit) for name, unit in named.items() if unit in group] for group in GROUP_UNITS)
+    return Columns(*map(tuple, groups))
 
 
 def _paired(columns: Columns) -> bool:
     """Whether every position has a velocity and an acceleration in its units, in the same order."""
-    expected = [[column.unit + rate for column in columns.position] for rate in RATES]
+    expected = [[column.unit + rate for column in columns.position] for rate in RATE_ENDINGS]
     return expected == [[column.unit for column in group] for group in columns[:3]]

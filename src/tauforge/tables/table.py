@@ -20,12 +20,12 @@ from tauforge.units import UNITS
 
 HEADER_ROW = 1  # rows are counted as a spreadsheet does
 PARENTHESES = re.compile(r"(?P<name>.*\S)\s*\((?P<unit>[^()]*)\)")
-NAMES_SHOWN = 40  # columns in a message
-LOOKED_AT = 1000  # numbers of a column, evenly spread
-ENOUGH = 10  # different numbers, of which one surely does not end in 0
+MAX_NAMES_SHOWN = 40  # columns in a message
+MAX_SEEN = 1000  # numbers of a column, evenly spread
+SURE_COUNT = 10  # different numbers, of which one surely does not end in 0
 
 
-class Column(NamedTuple):
+class CsvColumn(NamedTuple):
     """A name, and its SI unit; without a unit any is accepted."""
 
     name: str
@@ -58,7 +58,7 @@ class CsvTable:
         own = {name: place for place, name in enumerate(self.names)}
         return {self.synonyms.get(name, name): place for name, place in own.items()} | own
 
-    def has(self, columns: Iterable[Column]) -> bool:
+    def has(self, columns: Iterable[CsvColumn]) -> bool:
         """Whether any of them is there."""
         return any(column.name in self._place_of for column in columns)
 
@@ -67,7 +67,7 @@ class CsvTable:
         places = {self._place_of[name] for name in known if name in self._place_of}
         return [name for place, name in enumerate(self.names) if place not in places]
 
-    def take(self, columns: Sequence[Column]) -> Array:
+    def take(self, columns: Sequence[CsvColumn]) -> Array:
         """(k, len(columns)) in SI units. ModelError where a column is missing or its unit does not fit."""
         for column in columns:
             if column.name not in self._place_of:
@@ -78,7 +78,7 @@ class CsvTable:
                 raise self.faults[place].located(self.path)
         return np.asarray(self.numbers[:, places] * scales)
 
-    def take_times(self, column: Column) -> Array:
+    def take_times(self, column: CsvColumn) -> Array:
         """(k,) s, strictly increasing."""
         times = np.asarray(self.take([column])[:, 0])
         late = np.flatnonzero(np.diff(times) <= 0)
@@ -89,12 +89,12 @@ class CsvTable:
             self.fail(problem, "Sort the rows, and drop repeated ones", column.name, int(self.rows[k + 1]))
         return times
 
-    def steps(self, columns: Sequence[Column]) -> Array:
+    def steps(self, columns: Sequence[CsvColumn]) -> Array:
         """(k, len(columns)) in SI units: the step in which each number was rounded, as its digits show."""
         places, scales = self._places(columns)
         return np.asarray(quanta(self.numbers[:, places]) * scales)
 
-    def step_as_written(self, column: Column) -> str:
+    def step_as_written(self, column: CsvColumn) -> str:
         """A column's usual step with the unit of the file, for messages."""
         place = self._place_of[column.name]
         return f"{np.median(quanta(self.numbers[:, [place]])):g} {self.units[place]}"
@@ -103,12 +103,12 @@ class CsvTable:
         """ModelError about a place in the file."""
         raise ModelError(problem, file=self.path, row=row, field=column, remedy=remedy)
 
-    def _places(self, columns: Sequence[Column]) -> tuple[list[int], Array]:
+    def _places(self, columns: Sequence[CsvColumn]) -> tuple[list[int], Array]:
         """The indices of the columns, and the values of their units in SI units."""
         places = [self._place_of[column.name] for column in columns]
         return places, np.array([self._scale(place, column) for place, column in zip(places, columns, strict=True)])
 
-    def _missing(self, column: Column) -> NoReturn:
+    def _missing(self, column: CsvColumn) -> NoReturn:
         alike = {name.lower(): name for name in self.names}
         near = difflib.get_close_matches(column.name.lower(), alike, n=1, cutoff=0.75)
         hint = f"Did you mean {alike[near[0]]!r}? " if near else ""
@@ -116,17 +116,17 @@ class CsvTable:
             found = PARENTHESES.fullmatch(name)
             if found and found["name"].lower() == column.name.lower():
                 hint = f"Units are written in brackets: write {column} instead of {name!r}. "
-        there = ", ".join(self.names[:NAMES_SHOWN]) + (", ..." if len(self.names) > NAMES_SHOWN else "")
+        there = ", ".join(self.names[:MAX_NAMES_SHOWN]) + (", ..." if len(self.names) > MAX_NAMES_SHOWN else "")
         synonym = next((name for name, ours in self.synonyms.items() if ours == column.name), None)
         other = "" if synonym is None else f" or {str(column._replace(name=synonym))!r}"
         case = ". Upper and lower case differ" if column.name.lower() in alike else ""
         self.fail(f"there is no column {str(column)!r}{other}", f"{hint}The columns are: {there}{case}")
 
-    def _scale(self, place: int, column: Column) -> float:
+    def _scale(self, place: int, column: CsvColumn) -> float:
         unit, name = self.units[place], self.names[place]
         fitting = ", ".join(known for known, (kind, _) in UNITS.items() if column.unit in ("", kind))
         if unit is None:
-            example = Column(name, column.unit or "m")
+            example = CsvColumn(name, column.unit or "m")
             self.fail("the column has no unit", f"Write for example {example}; known units: {fitting}", name)
         if unit not in UNITS:
             self.fail(f"unknown unit [{unit}]", f"Known: {fitting}", name)
@@ -152,9 +152,9 @@ def quanta(numbers: Array) -> Array:
 
 
 def _steps(column: Array) -> Array:
-    seen = np.unique(np.abs(column[:: max(1, len(column) // LOOKED_AT)]))
+    seen = np.unique(np.abs(column[:: max(1, len(column) // MAX_SEEN)]))
     exponents = [Decimal(repr(x)).normalize().as_tuple().exponent for x in seen.tolist()]
     decimals = np.maximum(-np.array(exponents, float), 0.0)
     most = np.maximum.accumulate(decimals[::-1])[::-1]  # of this magnitude or larger
     decade = 10.0 ** np.floor(np.log10(np.maximum(np.abs(column), np.finfo(float).tiny)))
-    return np.asarray(10.0 ** -most[np.minimum(np.searchsorted(seen, decade), max(len(seen) - ENOUGH, 0))])
+    return np.asarray(10.0 ** -most[np.minimum(np.searchsorted(seen, decade), max(len(seen) - SURE_COUNT, 0))])

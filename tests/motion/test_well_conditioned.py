@@ -15,7 +15,7 @@ from support.tolerances import ROUNDING
 from tauforge.analysis.singularity import crossings
 from tauforge.motion import JointMove, PoseMotion, WellConditionedPath, pose_rates
 from tauforge.motion.path_search import roadmap
-from tauforge.motion.path_task import Task
+from tauforge.motion.path_task import PathTask
 from tauforge_papers.stewart_paths import SINGULAR, SLOW
 
 ROBOT, RIG = tf.load("dasgupta1998"), tf.load("motion-rig")
@@ -228,7 +228,7 @@ def test_the_first_path_keeps_the_limits():
     """The way over random poses goes around what the straight line runs into; without limits it would be straight."""
     given = np.array([[-1.0, 0, 0, 0, 0, 0], [1.0, 0, 0, 0, 0, 0]])
     room = np.array([0.8, 0.8, 1e-3, 1e-3, 1e-3, 1e-3])
-    task = Task(Pillar(), given, 40, None, np.ones(6), room, 0.0)
+    task = PathTask(Pillar(), given, 40, None, np.ones(6), room, 0.0)
     assert task.margins(task.straight).min() < -0.25
     found = roadmap(task)
     assert task.margins(found).min() > 0

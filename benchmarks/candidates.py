@@ -160,11 +160,11 @@ def jax_formula(arm: tf.SerialArm) -> Candidate | None:
     if missing("JAX", "jax"):
         return None
     jax = prepare_jax()
-    from tauforge.algebra.scalars import Column
+    from tauforge.algebra.scalars import ArrayScalar
     from tauforge.robots.serial.functions import inverse_dynamics
 
     def torque(*state: Any) -> Any:
-        columns = ([Column(x[:, k]) for k in range(arm.n)] for x in state)
+        columns = ([ArrayScalar(x[:, k]) for k in range(arm.n)] for x in state)
         return jax.numpy.stack([t.value for t in inverse_dynamics(arm.model, *columns)], axis=-1)
 
     return Candidate("JAX", jax_call(torque))

@@ -112,12 +112,12 @@ def casadi_c(arm: tf.SerialArm) -> Candidate | None:
         return skip("CasADi C", "no gcc")
     import casadi
 
-    from tauforge.algebra.scalars import Column
+    from tauforge.algebra.scalars import ArrayScalar
     from tauforge.robots.serial.functions import inverse_dynamics
 
     n = arm.n
     symbols = [casadi.SX.sym(name, n) for name in ("q", "qd", "qdd")]
-    torque = inverse_dynamics(arm.model, *([Column(s[k]) for k in range(n)] for s in symbols))
+    torque = inverse_dynamics(arm.model, *([ArrayScalar(s[k]) for k in range(n)] for s in symbols))
     code = casadi.CodeGenerator("torque.c", {"with_header": False})
     code.add(casadi.Function("torque", symbols, [casadi.vertcat(*(t.value for t in torque))]))
     text = code.dump() + (

@@ -88,11 +88,11 @@ def ours(arm: tf.SerialArm, folder: Path, flags: list[str]) -> Program:
 def casadi(arm: tf.SerialArm, folder: Path, flags: list[str]) -> Program:
     import casadi as other
 
-    from tauforge.algebra.scalars import Column
+    from tauforge.algebra.scalars import ArrayScalar
     from tauforge.robots.serial.functions import inverse_dynamics
 
     symbols = [other.SX.sym(name, arm.n) for name in ("q", "qd", "qdd")]
-    torque = inverse_dynamics(arm.model, *([Column(s[k]) for k in range(arm.n)] for s in symbols))
+    torque = inverse_dynamics(arm.model, *([ArrayScalar(s[k]) for k in range(arm.n)] for s in symbols))
     code = other.CodeGenerator("torque.c", {"with_header": False})
     code.add(other.Function("torque", symbols, [other.vertcat(*(t.value for t in torque))]))
     return _c_program("casadi", code.dump() + CASADI, folder, flags, [])

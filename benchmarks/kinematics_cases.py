@@ -11,7 +11,7 @@ from measure import Task, nanoseconds, take_turns, timed
 
 import tauforge as tf
 from tauforge.robots.poses import pose_error
-from tauforge.robots.serial.inverse_kinematics import TOLERANCE
+from tauforge.robots.serial.inverse_kinematics import POSE_TOLERANCE
 
 POSES = 1_000
 ALONE = 50  # poses that are asked for one after another in one turn
@@ -32,7 +32,7 @@ def case(arm: tf.SerialArm, seconds: float) -> dict[str, Any]:
     q = arm.inverse_kinematics(poses, on_failure="nan")
     found = np.isfinite(q).all(axis=-1)
     error = np.linalg.norm(pose_error(poses, arm.forward_kinematics(q)), axis=-1)[found].max()
-    if not error <= TOLERANCE + ROUNDING or (q < lower).any() or (q > upper).any():
+    if not error <= POSE_TOLERANCE + ROUNDING or (q < lower).any() or (q > upper).any():
         raise ValueError(f"{arm.name}: answers miss their poses by {error:.1e} or the limits: nothing is timed")
 
     def alone() -> None:

@@ -11,7 +11,7 @@ from compiled import batch_call, pinocchio_library
 
 import tauforge as tf
 from tauforge.algebra.rotations import rotation_of
-from tauforge.algebra.scalars import Column
+from tauforge.algebra.scalars import ArrayScalar
 from tauforge.algebra.vectors import Transform, Vector
 from tauforge.evaluation.reference import reference
 from tauforge.formulations.mechanism.complement import Complement, MovingComplement
@@ -67,7 +67,7 @@ class PinocchioMechanism:
     def turns(self, x: np.ndarray, at: int) -> np.ndarray:
         """(k, 3, 3) axes of `before` <- axes of a free body."""
         places = [self.m.reads[at + i] for i in (3, 4, 5)]
-        R = rotation_of(Vector(*(Column(x[:, k]) for k in places)))
+        R = rotation_of(Vector(*(ArrayScalar(x[:, k]) for k in places)))
         entries = [[getattr(entry, "value", entry) for entry in row] for row in R.rows]
         return np.stack([np.stack([np.broadcast_to(e, len(x)) for e in row], -1) for row in entries], -2)
 

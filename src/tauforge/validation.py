@@ -22,6 +22,7 @@ LARGEST = 1e100  # magnitude of any parameter of a robot: the products of a few 
 Floats = tuple[float, ...]
 Rows = tuple[Floats, ...]
 IDENTITY_ROWS: Rows = ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+ZERO_INERTIA: Rows = ((0.0, 0.0, 0.0),) * 3
 
 
 MAX_SHOWN = 60  # characters of a wrong value in a message

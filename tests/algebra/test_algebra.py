@@ -15,7 +15,7 @@ from support.tolerances import EPSILON, ROUNDING, error
 from tauforge.algebra import dual, inertias, scalars
 from tauforge.algebra import vectors as v
 from tauforge.algebra.rotations import Quaternion, axes_along, quaternion_of_rotation, rotation_vector
-from tauforge.algebra.scalars import Column
+from tauforge.algebra.scalars import ArrayScalar
 
 
 def vector(a):
@@ -119,7 +119,7 @@ def assert_axes_along(s):
     assert np.array_equal(R[:, 0], s)
     assert np.abs(R.T @ R - np.eye(3)).max() < 8 * EPSILON
     assert np.linalg.det(R) > 0
-    columns = axes_along(v.Vector(*(Column(np.array([x])) for x in s)))
+    columns = axes_along(v.Vector(*(ArrayScalar(np.array([x])) for x in s)))
     assert np.array_equal([[x.value[0] for x in row] for row in columns.rows], R)
 
 
@@ -163,7 +163,7 @@ def test_slope_of_a_rotation_vector(rng, angle):
 
 
 def test_zero_and_one_fold():
-    x = Column(np.array([2.0, np.nan]))
+    x = ArrayScalar(np.array([2.0, np.nan]))
     assert 0.0 * x == 0.0
     assert x * 0 == 0.0
     assert 0.0 / x == 0.0
@@ -175,15 +175,15 @@ def test_zero_and_one_fold():
 
 
 def test_a_numpy_number_on_the_left_does_not_swallow_the_scalar():
-    x = Column(np.arange(3.0))
-    assert isinstance(np.float64(2.0) * x, Column)
-    assert isinstance(np.float64(2.0) - x, Column)
+    x = ArrayScalar(np.arange(3.0))
+    assert isinstance(np.float64(2.0) * x, ArrayScalar)
+    assert isinstance(np.float64(2.0) - x, ArrayScalar)
 
 
 @pytest.mark.parametrize("name", ["sin", "cos", "tanh", "sqrt", "sign"])
 def test_functions_of_numbers_and_columns_agree(name):
     for x in (0.0, 0.3, 2.0):
-        column = scalars.function(name, Column(np.array([x]))).value[0]
+        column = scalars.function(name, ArrayScalar(np.array([x]))).value[0]
         assert scalars.function(name, x) == pytest.approx(column, abs=1e-15)
     assert math.isnan(scalars.function(name, math.nan))
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.strategies import seeds
-from tauforge.algebra.condition import LARGEST, SURE, Squares, bidiagonal, condition, power_sums
-from tauforge.algebra.scalars import Column
+from tauforge.algebra.condition import LARGEST_RATIO, SURE, Squares, bidiagonal, condition, power_sums
+from tauforge.algebra.scalars import ArrayScalar
 
 EPSILON = np.finfo(float).eps
 COUNT = 200
@@ -18,7 +18,7 @@ ROUNDINGS = 60  # of reflections, per condition number: a relative error of the 
 
 def of_columns(matrices):
     """Ratio and doubt (k,) of matrices (k, m, n)."""
-    rows = [[Column(matrices[:, i, j].copy()) for j in range(matrices.shape[2])] for i in range(matrices.shape[1])]
+    rows = [[ArrayScalar(matrices[:, i, j].copy()) for j in range(matrices.shape[2])] for i in range(matrices.shape[1])]
     with np.errstate(all="ignore"):
         found = condition(rows)
     return found.ratio.value, found.doubt.value
@@ -44,7 +44,7 @@ def test_random_matrices(rng, shape):
 @pytest.mark.parametrize("shape", [(1, 6), (6, 1), (1, 1)])
 def test_one_row_or_column_is_as_well_conditioned_as_can_be(shape):
     """There is one singular value, so nothing is computed: a state in which it vanishes is none of doubt."""
-    rows = [[Column(np.array([0.0, 3.0])) for _ in range(shape[1])] for _ in range(shape[0])]
+    rows = [[ArrayScalar(np.array([0.0, 3.0])) for _ in range(shape[1])] for _ in range(shape[0])]
     assert condition(rows) == (1.0, 0.0)
 
 
@@ -97,7 +97,7 @@ def test_singular_matrices_are_doubted():
     ratio, doubt = of_columns(matrices)
     assert not (doubt < SURE)[ratio > 1e16].any()
     assert not ((ratio < 1e14) & (doubt < SURE)).any()
-    assert not (ratio > 1.01 * LARGEST).any()
+    assert not (ratio > 1.01 * LARGEST_RATIO).any()
 
 
 def test_not_finite():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from support.tolerances import EPSILON
 from tauforge.algebra.elimination import Elimination, StructurallySingularError, column_order
-from tauforge.algebra.scalars import Column
+from tauforge.algebra.scalars import ArrayScalar
 
 TINY = 1e-17  # below the rounding of 1
 
@@ -17,7 +17,8 @@ TINY = 1e-17  # below the rounding of 1
 def columns(A):
     """Scalars for a batch of matrices (k, m, n): entries that are 0 in all of them are numbers."""
     return [
-        [Column(A[:, i, j].copy()) if A[:, i, j].any() else 0.0 for j in range(A.shape[2])] for i in range(A.shape[1])
+        [ArrayScalar(A[:, i, j].copy()) if A[:, i, j].any() else 0.0 for j in range(A.shape[2])]
+        for i in range(A.shape[1])
     ]
 
 
@@ -47,7 +48,7 @@ def test_square_systems_and_their_transposes(seed, n, density):
     factors = Elimination(columns(A), n)
     good = np.linalg.cond(A) < 1e8
     for found, matrix in ((factors.solved, A), (factors.solved_transposed, A.swapaxes(1, 2))):
-        x = values(found([Column(b[:, i].copy()) for i in range(n)]), len(A))
+        x = values(found([ArrayScalar(b[:, i].copy()) for i in range(n)]), len(A))
         expected = np.linalg.solve(matrix[good], b[good][..., None])[..., 0]
         error = np.abs(x[good] - expected).max(axis=-1, initial=0.0)
         assert (error <= bound(A)[good] * np.abs(expected).max(axis=-1, initial=0.0)).all()
@@ -72,13 +73,13 @@ def test_redundant_rows(seed, n, more, density):
     x = rng.normal(size=(len(A), n))
     b = np.einsum("kij,kj->ki", A, x)
     factors = Elimination(columns(A), n)
-    found, left_over = factors.solved_and_left_over([Column(b[:, i].copy()) for i in range(n + more)])
+    found, left_over = factors.solved_and_left_over([ArrayScalar(b[:, i].copy()) for i in range(n + more)])
     good = np.linalg.cond(A) < 1e6
     error = np.abs(values(found, len(A)) - x).max(axis=-1)
     assert (error <= bound(A) * np.abs(x).max(axis=-1))[good].all()
     rest = np.abs(values(left_over, len(A))).max(axis=-1)
     assert (rest <= bound(A) * np.abs(b).max(axis=-1))[good].all()
-    y = values(factors.solved_transposed([Column(x[:, i].copy()) for i in range(n)]), len(A))
+    y = values(factors.solved_transposed([ArrayScalar(x[:, i].copy()) for i in range(n)]), len(A))
     back = np.einsum("kij,ki->kj", A, y)
     assert (np.abs(back - x).max(axis=-1) <= bound(A) * np.abs(x).max(axis=-1))[good].all()
 
@@ -94,7 +95,7 @@ def test_every_state_has_its_own_pivot():
     """No order of the two rows is good for both states."""
     A = np.array([[[1e-17, 1.0], [1.0, 1.0]], [[1.0, 1.0], [1e-17, 1.0]]])
     b = np.array([[1.0, 2.0], [2.0, 1.0]])
-    x = values(Elimination(columns(A), 2).solved([Column(b[:, 0].copy()), Column(b[:, 1].copy())]), 2)
+    x = values(Elimination(columns(A), 2).solved([ArrayScalar(b[:, 0].copy()), ArrayScalar(b[:, 1].copy())]), 2)
     assert np.abs(x - 1.0).max() <= 4 * EPSILON
 
 

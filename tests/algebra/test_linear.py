@@ -7,7 +7,7 @@ import pytest
 
 from support.tolerances import ROUNDING, error, solve_tolerance
 from tauforge.algebra.linear import factored, inverse, solved, solved_by_pivots
-from tauforge.algebra.scalars import Column
+from tauforge.algebra.scalars import ArrayScalar
 from tauforge.tracing.graph import trace
 
 
@@ -28,7 +28,7 @@ def test_the_inverse_undoes_the_matrix_and_is_symmetric_to_the_last_bit(n):
     assert error(np.array(columns), X) < ROUNDING
 
 
-@pytest.mark.parametrize("scalar", [float, lambda x: Column(np.array([x]))], ids=["number", "column"])
+@pytest.mark.parametrize("scalar", [float, lambda x: ArrayScalar(np.array([x]))], ids=["number", "column"])
 @pytest.mark.parametrize("n", [2, 3, 6])
 def test_a_tiny_pivot_is_not_taken(n, scalar):
     """Numbers and columns alike: 1e-20 on the diagonal, in every column, takes all digits from the rows below."""

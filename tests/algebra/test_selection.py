@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.kernel_checks import traced_kernel
 from support.tolerances import ROUNDING
 from tauforge.algebra.dual import Dual, derivative, seeded
-from tauforge.algebra.scalars import Column, absolute, select, sqrt
+from tauforge.algebra.scalars import ArrayScalar, absolute, select, sqrt
 from tauforge.kernels.cpu.host import VECTOR_BITS, host
 from tauforge.tracing.counting import count
 from tauforge.tracing.differentiation import jacobian
@@ -41,7 +41,7 @@ def expected(a, b):
 def test_numbers_columns_and_graphs_agree(a, b):
     want = expected(a, b)
     assert larger_and_smaller([a, b]) == want
-    columns = larger_and_smaller([Column(np.array([a])), Column(np.array([b]))])
+    columns = larger_and_smaller([ArrayScalar(np.array([a])), ArrayScalar(np.array([b]))])
     assert [float(np.ravel(c.value)[0]) for c in columns] == want
     graph = trace(larger_and_smaller, {"x": 2})
     assert graph.evaluate({"x0": a, "x1": b}) == want
@@ -61,19 +61,21 @@ def test_derivatives_forward_and_reverse(a, b):
 @pytest.mark.parametrize("b", [-3.0, 0.75])
 def test_other_libraries(a, b):
     want = expected(a, b)
-    traced = larger_and_smaller([Column(jnp.array(a)), Column(jnp.array(b))])
+    traced = larger_and_smaller([ArrayScalar(jnp.array(a)), ArrayScalar(jnp.array(b))])
     assert np.allclose([float(c.value) for c in traced], want, rtol=1e-6)  # single precision by default there
     u, v = casadi.SX.sym("u"), casadi.SX.sym("v")
-    f = casadi.Function("f", [u, v], [casadi.vertcat(*(c.value for c in larger_and_smaller([Column(u), Column(v)])))])
+    f = casadi.Function(
+        "f", [u, v], [casadi.vertcat(*(c.value for c in larger_and_smaller([ArrayScalar(u), ArrayScalar(v)])))]
+    )
     assert np.allclose(f(a, b).full().ravel(), want, rtol=ROUNDING)
     s, t = sympy.symbols("s t", real=True)
-    values = [c.value.subs({s: a, t: b}) for c in larger_and_smaller([Column(s), Column(t)])]
+    values = [c.value.subs({s: a, t: b}) for c in larger_and_smaller([ArrayScalar(s), ArrayScalar(t)])]
     assert np.allclose([float(y) for y in values], want, rtol=ROUNDING)
 
 
 def test_not_a_number_takes_the_second():
     assert select(np.nan, 1.0, 2.0, 3.0) == 3.0
-    column = select(Column(np.array([np.nan, 0.0])), 1.0, 2.0, 3.0)
+    column = select(ArrayScalar(np.array([np.nan, 0.0])), 1.0, 2.0, 3.0)
     assert column.value.tolist() == [3.0, 2.0]
 
 

@@ -39,7 +39,7 @@ def assert_same(got, want, row, allowed):
         assert error(mine[row], theirs, core=theirs.ndim) < allowed
 
 
-ARM_FIELDS = ("gravity", *varying.SHARES)
+ARM_FIELDS = ("gravity", *varying.JOINT_SHARES)
 ARMS = [(convention, field) for convention in ("standard", "modified") for field in ARM_FIELDS]
 ARMS += [("general", field) for field in ARM_FIELDS if field not in varying.DH]
 
@@ -65,7 +65,7 @@ def test_arms(convention, field):
                 assert_same(got, want, row, allowed)
 
 
-PLATFORM_FIELDS = tuple(platform_varying.SHAPES)
+PLATFORM_FIELDS = tuple(platform_varying.FIELD_SHAPES)
 
 
 def turned_platform(rng, axes):
@@ -80,7 +80,7 @@ def turned_platform(rng, axes):
 @pytest.mark.parametrize("field", PLATFORM_FIELDS)
 def test_platforms(field, axes):
     rng = np.random.default_rng(PLATFORM_FIELDS.index(field))
-    shape = platform_varying.SHAPES[field]
+    shape = platform_varying.FIELD_SHAPES[field]
     for _ in range(SOAK):
         platform = turned_platform(rng, axes)
         assert platform.axes_are_default == (axes == "default")

@@ -10,7 +10,7 @@ import pytest
 import tauforge as tf
 from support.strategies import random_arm, random_state
 from support.tolerances import INVERSE_DYNAMICS, error
-from tauforge.algebra.scalars import Column
+from tauforge.algebra.scalars import ArrayScalar
 from tauforge.evaluation.functions import results_of
 from tauforge.formulations.serial import INVERSE_DYNAMICS as TEXTS
 from tauforge.robots.serial.functions import forward_dynamics, mass_matrix
@@ -45,8 +45,8 @@ def test_bare_numpy_columns(text):
 def test_casadi(text):
     casadi = pytest.importorskip("casadi")
     symbols = [casadi.SX.sym(name, 3) for name in ("q", "qd", "qdd")]
-    columns = [[Column(s[k]) for k in range(3)] for s in symbols]
-    out = casadi.vertcat(*(t.value if isinstance(t, Column) else t for t in rigid(text, *columns)))
+    columns = [[ArrayScalar(s[k]) for k in range(3)] for s in symbols]
+    out = casadi.vertcat(*(t.value if isinstance(t, ArrayScalar) else t for t in rigid(text, *columns)))
     f = casadi.Function("tau", symbols, [out])
     assert error(np.array(f(Q, QD, QDD)).ravel(), EXPECTED) < INVERSE_DYNAMICS
     bare = casadi.vertcat(*rigid(text, *([s[k] for k in range(3)] for s in symbols)))
@@ -81,8 +81,8 @@ def test_jax_is_differentiable(text):
 
     @jax.jit
     def f(q, qd, qdd):
-        columns = ([Column(x[k]) for k in range(3)] for x in (q, qd, qdd))
-        return jnp.stack([jnp.asarray(t.value if isinstance(t, Column) else t) for t in rigid(text, *columns)])
+        columns = ([ArrayScalar(x[k]) for k in range(3)] for x in (q, qd, qdd))
+        return jnp.stack([jnp.asarray(t.value if isinstance(t, ArrayScalar) else t) for t in rigid(text, *columns)])
 
     assert error(f(Q, QD, QDD), EXPECTED) < INVERSE_DYNAMICS
     bare = ARM.without_friction().without_rotors()
@@ -95,7 +95,7 @@ def test_jax_is_differentiable(text):
 def test_torch(text):
     import torch
 
-    columns = ([Column(torch.tensor([x[k]])) for k in range(3)] for x in (Q, QD, QDD))
+    columns = ([ArrayScalar(torch.tensor([x[k]])) for k in range(3)] for x in (Q, QD, QDD))
     assert error([float(t.value) for t in rigid(text, *columns)], EXPECTED) < INVERSE_DYNAMICS
 
 

@@ -15,10 +15,10 @@ from tauforge_papers.random_platforms import fast_states, random_platform
 from tauforge_papers.stewart_misprints import SHARED, error_under_load, forces_of, on_platforms
 
 ALL = {
-    dasgupta1998: {"corrections": dasgupta1998.Corrections(True, True, True)},
-    pedrammehr2012: {"corrections": pedrammehr2012.Corrections(True, True)},
+    dasgupta1998: {"corrections": dasgupta1998.DasguptaCorrections(True, True, True)},
+    pedrammehr2012: {"corrections": pedrammehr2012.PedrammehrCorrections(True, True)},
     pedrammehr2012_closed: {
-        "corrections": pedrammehr2012.Corrections(True, True),
+        "corrections": pedrammehr2012.PedrammehrCorrections(True, True),
         "terms": pedrammehr2012_closed.Terms(*[True] * 6),
     },
 }

@@ -23,7 +23,7 @@ from tauforge.algebra.scalars import absolute, arctangent, cos, select, sign, si
 from tauforge.kernels.cpu import kernel, llvm_body
 from tauforge.kernels.cpu.host import VECTOR_BITS, host
 from tauforge.robots.serial.functions import function_table
-from tauforge.robots.stewart.functions import FUNCTIONS
+from tauforge.robots.stewart.functions import PLATFORM_FUNCTIONS
 from tauforge.tracing.graph import trace
 from tauforge.tracing.witnesses import witnesses
 
@@ -82,7 +82,7 @@ def platform_arguments(name, platform, rows=ROWS):
     state = dict(zip(("pose", "twist", "acceleration"), random_motion(rng, (rows,)), strict=True))
     state |= {"guess": state["pose"] + 1e-3, "lengths": platform.inverse_kinematics(state["pose"])}
     state |= {"state": np.concatenate([state["pose"][:, :3], [[1.0, 0.0, 0.0, 0.0]] * rows], axis=1)}
-    wanted = [argument.name for argument in FUNCTIONS[name].arguments]
+    wanted = [argument.name for argument in PLATFORM_FUNCTIONS[name].arguments]
     return [state[key] if key in state else rng.normal(size=(rows, 6)) for key in wanted]
 
 
@@ -110,13 +110,13 @@ def test_every_function_of_the_puma(kernels_on, name):
     spoils_its_row(getattr(tf.load("puma560"), name), arm_arguments(name, 6))
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", PLATFORM_FUNCTIONS)
 def test_every_function_of_a_platform(way, name):
     """In float64, and with the widest vectors in float32 too: these are the largest kernels."""
     platform = random_platform(np.random.default_rng(6))
     arguments = platform_arguments(name, platform)
     if way == "reference":
-        names = [argument.name for argument in FUNCTIONS[name].arguments]
+        names = [argument.name for argument in PLATFORM_FUNCTIONS[name].arguments]
         call = lambda *given: platform._answer(name, dict(zip(names, given, strict=True)))  # noqa: E731
     else:
         call = platform.kernel(name)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from support.strategies import conventions, kinds, random_arm, random_state, seeds
 from support.tolerances import ROUNDING, error
-from tauforge.algebra.scalars import Column, arctangent, cos, select, sin, sqrt, tanh
+from tauforge.algebra.scalars import ArrayScalar, arctangent, cos, select, sin, sqrt, tanh
 from tauforge.formulations.serial import INVERSE_DYNAMICS
 from tauforge.tracing.counting import Operations, count, critical_path, least_steps
 from tauforge.tracing.graph import cheapest_trace, trace
@@ -40,7 +40,7 @@ def test_a_graph_evaluates_to_the_traced_function(rng, letters, convention, name
     direct = INVERSE_DYNAMICS[name](arm, q.tolist(), qd.tolist(), qdd.tolist())
     assert error(graph.evaluate(inputs(q=q.tolist(), qd=qd.tolist(), qdd=qdd.tolist())), direct) < 10 * ROUNDING
     columns = graph.evaluate(
-        inputs(q=map(Column, q[:, None]), qd=map(Column, qd[:, None]), qdd=map(Column, qdd[:, None]))
+        inputs(q=map(ArrayScalar, q[:, None]), qd=map(ArrayScalar, qd[:, None]), qdd=map(ArrayScalar, qdd[:, None]))
     )
     assert error([c.value[0] for c in columns], direct) < 10 * ROUNDING
 

@@ -21,13 +21,13 @@ from tauforge.algebra.scalars import Scalar, absolute, select, sqrt
 Rows = Sequence[Sequence[Scalar]]
 TINY = 1e-300  # keeps the reflection of a column of zeros from 0/0
 NO_STEP = 1e38  # a step that is larger, or NaN, is left out: the root was met exactly
-LARGEST = 1e18  # the ratio of a singular matrix; ratios above 1e16 are in doubt
+LARGEST_RATIO = 1e18  # the ratio of a singular matrix; ratios above 1e16 are in doubt
 SURE = 1e-13  # a doubt that is none
 DEGREES = (None, *(2.0,) * 6)  # of the steps; None is the polynomial's
 
 
 class Condition(NamedTuple):
-    ratio: Scalar  # of the largest and the smallest singular value, at most LARGEST
+    ratio: Scalar  # of the largest and the smallest singular value, at most LARGEST_RATIO
     doubt: Scalar  # an estimate of its relative error, above SURE where that is not small
 
 
@@ -55,7 +55,7 @@ def condition(rows: Rows) -> Condition:
     if min(len(rows), len(rows[0])) == 1:
         return Condition(1.0, 0.0)
     low, high, low_doubt, high_doubt = extremes(rows)
-    ratio = sqrt(high / (low + LARGEST**-2 * high))
+    ratio = sqrt(high / (low + LARGEST_RATIO**-2 * high))
     return Condition(ratio, low_doubt + high_doubt + SURE * 1e-16 * ratio)
 
 
@@ -67,7 +67,7 @@ def extremes(rows: Rows) -> Extremes:
         return Extremes(square, square, 0.0, 0.0)
     wide = len(rows) < len(rows[0])
     b = bidiagonal([list(column) for column in zip(*rows, strict=True)] if wide else [list(row) for row in rows])
-    low, high = Search(0.0), Search(above_all(b))
+    low, high = RootSearch(0.0), RootSearch(above_all(b))
     for degree in DEGREES:  # both in turn: neither has to wait for the other
         low, high = low.stepped(b, degree), high.stepped(b, degree)
     return Extremes(absolute(low.x), high.x, low.doubt, high.doubt)
@@ -126,16 +126,16 @@ def above_all(b: Squares) -> Scalar:
     return mean + sqrt((n - 1) / n * squares)
 
 
-class Search(NamedTuple):
+class RootSearch(NamedTuple):
     """For the eigenvalue of B^T B next to x, which starts outside of all. The last two steps tell how far it is."""
 
     x: Scalar
     step: Scalar = 0.0
     before: Scalar = 0.0
 
-    def stepped(self, b: Squares, degree: float | None) -> Search:
+    def stepped(self, b: Squares, degree: float | None) -> RootSearch:
         step = laguerre_step(b, self.x, float(degree or len(b.diagonal)))
-        return Search(self.x + step, step, self.step)
+        return RootSearch(self.x + step, step, self.step)
 
     @property
     def doubt(self) -> Scalar:

@@ -18,7 +18,7 @@ class StructurallySingularError(ValueError):
     """A column without an entry that could be its pivot."""
 
 
-class Choice(NamedTuple):
+class RowExchange(NamedTuple):
     """Rows k and `other` change places where small < large."""
 
     other: int
@@ -26,11 +26,11 @@ class Choice(NamedTuple):
     large: Scalar
 
 
-class Step(NamedTuple):
+class PivotStep(NamedTuple):
     """One pivot: the row that comes first by structure, exchanges by size, and multiples that are subtracted."""
 
     first: int
-    choices: list[Choice]
+    choices: list[RowExchange]
     multiples: list[tuple[int, Scalar]]
 
 
@@ -41,7 +41,7 @@ class Elimination:
         self.columns, self.count = columns, len(A)
         self.order = column_order([[not is_zero(x) for x in row] for row in A], columns)
         self.rows: Rows = [[row[j] for j in self.order] for row in A]
-        self.steps: list[Step] = []
+        self.steps: list[PivotStep] = []
         self.pivots: list[Scalar] = []  # their reciprocals
         for k in range(columns):
             self._eliminate(k)
@@ -56,7 +56,7 @@ class Elimination:
         rows[k], rows[first] = rows[first], rows[k]
         choices = []
         for i in sorted(first if i == k else i for i in candidates[1:]):
-            choice = Choice(i, absolute(rows[k][k]), absolute(rows[i][k]))
+            choice = RowExchange(i, absolute(rows[k][k]), absolute(rows[i][k]))
             if is_number(choice.small) and is_number(choice.large) and not choice.small < choice.large:
                 continue
             choices.append(choice)
@@ -70,7 +70,7 @@ class Elimination:
                 for j in range(k + 1, n):
                     rows[i][j] = rows[i][j] - factor * rows[k][j]
                 rows[i][k] = 0.0
-        self.steps.append(Step(first, choices, multiples))
+        self.steps.append(PivotStep(first, choices, multiples))
 
     def solved(self, right: Sequence[Scalar]) -> list[Scalar]:
         """x with A x = right, of which rows that a state did not pick are not looked at."""
@@ -121,7 +121,7 @@ class Elimination:
         return y
 
 
-def _exchanged(a: list[Scalar], b: list[Scalar], choice: Choice, k: int) -> tuple[list[Scalar], list[Scalar]]:
+def _exchanged(a: list[Scalar], b: list[Scalar], choice: RowExchange, k: int) -> tuple[list[Scalar], list[Scalar]]:
     """Two rows in the order of the choice; entries left of k are no longer needed."""
     upper, lower = list(a), list(b)
     for j in range(k, len(a)):
@@ -129,7 +129,7 @@ def _exchanged(a: list[Scalar], b: list[Scalar], choice: Choice, k: int) -> tupl
     return upper, lower
 
 
-def _ordered(choice: Choice, x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
+def _ordered(choice: RowExchange, x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
     if x is y or (is_zero(x) and is_zero(y)):
         return x, y
     _, small, large = choice

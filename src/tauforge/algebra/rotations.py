@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tauforge.algebra.scalars import Scalar, arctangent, cos, cos_sin_of_constant, select, sin, sqrt
 from tauforge.algebra.vectors import IDENTITY, Matrix, Vector, cross, dot, outer, skew
 
-NO_TURN = 1e-12  # rad: below, sin(x) = x to the last digit
+SMALL_ANGLE = 1e-12  # rad: below, sin(x) = x to the last digit
 TINY = 1e-300  # keeps 0/0 away where there is no turn
 NEAR_POLE = 1e-7  # sine of the angle to -z below which MuJoCo takes an axis as -z
 
@@ -188,7 +188,7 @@ def rotation_vector(R: Matrix) -> RotationVector:
     """The axis times the angle of a rotation; at half a turn, where both signs are right, one of the two."""
     w, x, y, z = quaternion_of_rotation(R)
     sine = sqrt(x * x + y * y + z * z)
-    factor = select(sine, NO_TURN, 2.0, 2.0 * arctangent(sine, w) / (sine + TINY))
+    factor = select(sine, SMALL_ANGLE, 2.0, 2.0 * arctangent(sine, w) / (sine + TINY))
     return RotationVector(Vector(x, y, z) * factor, 0.5 * (factor * w))
 
 

@@ -22,13 +22,13 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "mul": operator.mul,
     "div": operator.truediv,
 }
-NUMBERS = (int, float)
+NUMBER_TYPES = (int, float)
 OTHER_NAMES = {("casadi", "abs"): "fabs", ("sympy", "abs"): "Abs"}  # functions that some libraries name differently
 
 
 def is_number(x: Scalar) -> bool:
     """True for a Python number (NumPy's float64 is one): a constant, which may fold."""
-    return isinstance(x, NUMBERS)
+    return isinstance(x, NUMBER_TYPES)
 
 
 def is_zero(x: Scalar) -> bool:
@@ -96,7 +96,7 @@ class FoldingScalar:
         return self._unary("neg")
 
 
-class Column(FoldingScalar):
+class ArrayScalar(FoldingScalar):
     """One component of a batch: an array (or symbol) of any library, with folding around it."""
 
     __slots__ = ("value",)
@@ -104,22 +104,22 @@ class Column(FoldingScalar):
     def __init__(self, value: Any) -> None:
         self.value = value
 
-    def _binary(self, name: str, a: Scalar, b: Scalar) -> Column:
+    def _binary(self, name: str, a: Scalar, b: Scalar) -> ArrayScalar:
         operation = arctangent if name == "atan2" else BINARY[name]
-        return Column(operation(_bare(a), _bare(b)))
+        return ArrayScalar(operation(_bare(a), _bare(b)))
 
-    def _unary(self, name: str) -> Column:
-        return Column(-self.value if name == "neg" else function(name, self.value))
+    def _unary(self, name: str) -> ArrayScalar:
+        return ArrayScalar(-self.value if name == "neg" else function(name, self.value))
 
-    def _select(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Column:
-        return Column(select(_bare(a), _bare(b), _bare(x), _bare(y)))
+    def _select(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> ArrayScalar:
+        return ArrayScalar(select(_bare(a), _bare(b), _bare(x), _bare(y)))
 
     def __repr__(self) -> str:
-        return f"Column({self.value!r})"
+        return f"ArrayScalar({self.value!r})"
 
 
 def _bare(x: Scalar) -> Any:
-    return x.value if isinstance(x, Column) else x
+    return x.value if isinstance(x, ArrayScalar) else x
 
 
 def function(name: str, x: Scalar) -> Scalar:

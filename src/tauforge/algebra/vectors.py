@@ -108,7 +108,9 @@ class Matrix:
         return f"Matrix({self.rows!r})"
 
 
-IDENTITY = Matrix((E_X, E_Y, E_Z))
+UNIT_VECTORS = (E_X, E_Y, E_Z)
+IDENTITY = Matrix(UNIT_VECTORS)
+ZERO_MATRIX = Matrix((ZERO, ZERO, ZERO))
 
 
 def outer(a: Vector, b: Vector) -> Matrix:

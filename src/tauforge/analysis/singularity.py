@@ -13,7 +13,7 @@ from tauforge.arrays import Array
 from tauforge.class_tools import with_field_docs
 from tauforge.errors import ShapeError, SingularityError
 from tauforge.evaluation.condition import condition_numbers
-from tauforge.robots.stewart.guards import SINGULAR
+from tauforge.robots.stewart.guards import SINGULAR_FORCE_MATRIX
 from tauforge.robots.summary import summarised
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def crossings(
     times = np.linspace(start, end, samples + 1)
     H = platform.force_matrix(poses(times))
     conditions = condition_numbers(H)
-    lost = ~(conditions < SINGULAR)  # the sign of the determinant is only rounding there
+    lost = ~(conditions < SINGULAR_FORCE_MATRIX)  # the sign of the determinant is only rounding there
     if lost.sum() > 2:
         row = int(np.argmax(lost))
         raise SingularityError(
@@ -82,7 +82,7 @@ def best_characteristic_length(platform: StewartPlatform, pose: ArrayLike) -> tu
         scaled[3:] /= np.exp(logarithm)
         return float(np.log(condition_numbers(scaled)))
 
-    if not condition_numbers(H) < SINGULAR:
+    if not condition_numbers(H) < SINGULAR_FORCE_MATRIX:
         raise SingularityError(
             f"{platform.name}: the pose is singular with every characteristic length",
             pose=np.asarray(pose).tolist(),
@@ -112,7 +112,7 @@ def worst_leg_forces(platform: StewartPlatform, pose: ArrayLike) -> WorstForces:
     They are infinite where H is singular, and NaN where the pose is not finite.
     """
     H = platform.force_matrix(pose)
-    holds = condition_numbers(H) < SINGULAR
+    holds = condition_numbers(H) < SINGULAR_FORCE_MATRIX
     inverse = np.linalg.inv(np.where(holds[..., None, None], H, np.eye(6)))
     forces, moments = (np.linalg.norm(part, axis=-1) for part in (inverse[..., :3], inverse[..., 3:]))
     none = np.where(np.isfinite(H).all(axis=(-2, -1)), np.inf, np.nan)[..., None]

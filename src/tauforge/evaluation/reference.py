@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tauforge.algebra.scalars import BINARY, Column, FoldingScalar, Scalar, arctangent, function, is_zero, select
+from tauforge.algebra.scalars import BINARY, ArrayScalar, FoldingScalar, Scalar, arctangent, function, is_zero, select
 from tauforge.arrays import Array
 from tauforge.evaluation.arguments import batch_shape, finite_rows
 from tauforge.evaluation.functions import Formula, choices, flat, results_of
@@ -68,7 +68,7 @@ def _fill(outs: tuple[Array, ...], batch: Shape, formula: Formula, arguments: Ma
             )
         return
     columns = {
-        name: [Column(value[..., k].copy()) for k in range(value.shape[-1])] for name, value in arguments.items()
+        name: [ArrayScalar(value[..., k].copy()) for k in range(value.shape[-1])] for name, value in arguments.items()
     }
     spoilt = ~finite_rows(arguments)
     scalars = iter(flat(formula(**columns)))
@@ -76,7 +76,7 @@ def _fill(outs: tuple[Array, ...], batch: Shape, formula: Formula, arguments: Ma
         for index in np.ndindex(*out.shape[len(batch) :]):
             scalar = next(scalars)
             # a result that overflows becomes NaN: 0 x + x; in kernels it may stay infinite
-            out[(..., *index)] = scalar.value * 0.0 + scalar.value if isinstance(scalar, Column) else scalar
+            out[(..., *index)] = scalar.value * 0.0 + scalar.value if isinstance(scalar, ArrayScalar) else scalar
         out[spoilt] = np.nan
 
 

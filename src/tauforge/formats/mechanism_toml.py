@@ -14,9 +14,9 @@ from tauforge.formats.toml_schema import Entry, Key, Keys, Table, TomlFormat, va
 from tauforge.robots.mechanism import parts
 from tauforge.robots.mechanism.loop_closure import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
-from tauforge.robots.mechanism.parts import ZERO_INERTIA, Body, MechanismJoint, Spring
+from tauforge.robots.mechanism.parts import Body, MechanismJoint, Spring
 from tauforge.robots.records import Source
-from tauforge.validation import shown
+from tauforge.validation import ZERO_INERTIA, shown
 
 MECHANISM_FORMAT = "tauforge-mechanism-1"
 MAX_PARTS = 256  # of a kind

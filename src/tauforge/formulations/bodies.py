@@ -7,13 +7,16 @@ from typing import NamedTuple
 
 from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import ZERO, Matrix, Transform, Vector
+from tauforge.algebra.vectors import ZERO, ZERO_MATRIX, Matrix, Transform, Vector
 
 
 class BodyParameters(NamedTuple):
     mass: Scalar  # kg
     com: Vector  # m, from the origin of the body's frame, in its axes
     inertia: Matrix  # kg m^2, about the centre of mass, in the frame's axes
+
+
+MASSLESS_BODY = BodyParameters(0.0, ZERO, ZERO_MATRIX)
 
 
 def body_of(numbers: Sequence[Scalar]) -> BodyParameters:

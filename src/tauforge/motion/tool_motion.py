@@ -14,12 +14,12 @@ from tauforge.motion.motion import Motion, coordinates, positive
 from tauforge.robots.poses import transforms
 from tauforge.robots.robot import check_robot
 from tauforge.robots.serial.functions import INVERSE_KINEMATICS_STEPS
-from tauforge.robots.serial.inverse_kinematics import ROUNDS, TOLERANCE, approached
+from tauforge.robots.serial.inverse_kinematics import CALLS_PER_START, POSE_TOLERANCE, approached
 
 if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm
 
-POSITION_TOLERANCE = TOLERANCE / 100  # so that rates that follow from positions are as exact as the tolerance says
+POSITION_TOLERANCE = POSE_TOLERANCE / 100  # so that rates that follow from positions are as exact as the tolerance says
 SINGULAR_JACOBIAN = 1e8  # condition number of the Jacobian above which joint rates are not determined
 TWIST_TOLERANCE = 1e-7  # m/s and rad/s, relative to 1 + the tool's speed: error that an arm with few joints may leave
 
@@ -69,12 +69,12 @@ class ToolMotion(Motion):
         found = []
         for t, tool in zip(self._times, tools, strict=True):
             q, (missing,) = approached(self.arm, tool[None], q, POSITION_TOLERANCE)
-            if not missing <= TOLERANCE or (q < lower).any() or (q > upper).any():
-                why = "beyond the limits of its joints" if missing <= TOLERANCE else "out of reach"
+            if not missing <= POSE_TOLERANCE or (q < lower).any() or (q > upper).any():
+                why = "beyond the limits of its joints" if missing <= POSE_TOLERANCE else "out of reach"
                 raise ConvergenceError(
                     f"{self.arm.name} cannot follow: the pose at t = {t:.6g} s is {why}",
                     residual=float(missing),
-                    iterations=ROUNDS * INVERSE_KINEMATICS_STEPS,
+                    iterations=CALLS_PER_START * INVERSE_KINEMATICS_STEPS,
                 )
             found.append(q[0])
         return np.array(found)

@@ -8,7 +8,7 @@ from tauforge.algebra.rotations import angular_acceleration, angular_velocity, r
 from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
 from tauforge.analysis.comparison import random_states, relative_error
 from tauforge.arrays import Array
-from tauforge.formulations.bodies import BodyParameters
+from tauforge.formulations.bodies import MASSLESS_BODY
 from tauforge.formulations.serial import INVERSE_DYNAMICS
 from tauforge.formulations.serial.orthogonal_complement import geometry, motions, twist_blocks
 from tauforge.formulations.serial.outward_inward import MassCentre, outward
@@ -114,9 +114,8 @@ def on_six_joints(arm: ArmParameters) -> ArmParameters:
     ahead, back = Transform(CYCLE, ZERO), Transform(CYCLE.T, ZERO)
     places = (ahead, ahead, NO_DISPLACEMENT, back, back, back.then(arm.mount))
     joints = [JointParameters(i >= 3, 0.0, place) for i, place in enumerate(places)]
-    nothing = BodyParameters(0.0, ZERO, Matrix.diagonal(0.0, 0.0, 0.0))
     return arm._replace(
-        joints=(*joints, *arm.joints), bodies=(*[nothing] * 6, *arm.bodies), base=NO_DISPLACEMENT, mount=ahead
+        joints=(*joints, *arm.joints), bodies=(*[MASSLESS_BODY] * 6, *arm.bodies), base=NO_DISPLACEMENT, mount=ahead
     )
 
 

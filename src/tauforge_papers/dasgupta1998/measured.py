@@ -37,7 +37,7 @@ ILL = (1e2, 1e3)  # condition numbers that the paper calls high
 K_1 = np.array([-0.8141, 0.2714, 0.0])  # as printed
 ASIDE = np.array([0.01, -0.01, 0.01, 0.02, -0.02, 0.02])  # m and rad, of states off the path
 NO_MASS = {"mass": 0.0, "inertia": np.zeros((3, 3))}  # of the parts of a leg
-CORRECTIONS = dasgupta1998.Corrections._fields
+CORRECTIONS = dasgupta1998.DasguptaCorrections._fields
 POSES = 20_000
 PAPERS_SAMPLES = 61  # of path III: every 0.1 s
 REGIONS = {  # of random poses: lowest and highest x, y, z, theta_x, theta_y, theta_z. Our choice
@@ -198,7 +198,7 @@ class Measured:
         """Error of the forces beside the largest: median as published, and largest with the three corrections."""
         published, mended = (
             on_platforms(dasgupta1998, robot=MODEL, corrections=chosen)()
-            for chosen in (dasgupta1998.AS_PUBLISHED, dasgupta1998.Corrections(True, True, True))
+            for chosen in (dasgupta1998.DASGUPTA_AS_PUBLISHED, dasgupta1998.DasguptaCorrections(True, True, True))
         )
         return published.printed, mended.mended
 
@@ -221,7 +221,7 @@ class Measured:
     @cached_property
     def under_load(self) -> float:
         """Error of the model with the three corrections beside the largest force, under external forces and moments."""
-        return error_under_load(dasgupta1998, corrections=dasgupta1998.Corrections(True, True, True))
+        return error_under_load(dasgupta1998, corrections=dasgupta1998.DasguptaCorrections(True, True, True))
 
     @cached_property
     def operations_by_part(self) -> tuple[Part, Part, Part]:

@@ -16,7 +16,7 @@ SUBSCRIPTS = "The machine that read our copy may have taken one letter for anoth
 
 def _with(*lines: Line) -> Callable[[], Trial]:
     """Everything else right."""
-    right = dasgupta1998.Corrections(True, True, True)
+    right = dasgupta1998.DasguptaCorrections(True, True, True)
     return on_platforms(dasgupta1998, *lines, robot="dasgupta1998", corrections=right)
 
 

@@ -79,7 +79,7 @@ def _leg(p: PlatformParameters, i: int) -> Callable[[Scalars], Any]:
     def formula(x: Scalars) -> Any:
         X, v, omega, a, alpha, *rows = (Vector(*x[k : k + 3]) for k in range(0, 24, 3))
         m = PlatformMotion(X, Matrix((*rows, Vector(*x[24:27]))), v, omega, a, alpha)
-        leg = dasgupta1998.leg_terms(p, p.legs[i], m, dasgupta1998.AS_PUBLISHED)
+        leg = dasgupta1998.leg_terms(p, p.legs[i], m, dasgupta1998.DASGUPTA_AS_PUBLISHED)
         return [leg.motion.q, leg.motion.s, leg.K, leg.D]
 
     return formula

@@ -120,7 +120,7 @@ class Measured:
     def spin_rate_costs(self) -> tuple[float, float]:
         """N on paths 2 and 3: largest error of the forces with eq. 25 as printed, all else right."""
         formula = printed_formula(pedrammehr2012, SPIN_RATE, shared=SHARED)
-        once = pedrammehr2012.Corrections(legs_once=True, platform_once=True)
+        once = pedrammehr2012.PedrammehrCorrections(legs_once=True, platform_once=True)
         slow, fast = (
             np.abs(
                 forces_of(formula, self.platform.parameters, self.paths[name].states, corrections=once)
@@ -158,7 +158,7 @@ class Measured:
     @cached_property
     def under_load(self) -> float:
         """Error of the vector form, every parallel axis once, beside the largest force, under external loads."""
-        return error_under_load(pedrammehr2012, corrections=pedrammehr2012.Corrections(True, True))
+        return error_under_load(pedrammehr2012, corrections=pedrammehr2012.PedrammehrCorrections(True, True))
 
     @cached_property
     def mended(self) -> tuple[float, ...]:
@@ -168,7 +168,7 @@ class Measured:
     @cached_property
     def mended_apart(self) -> tuple[float, ...]:
         """N on paths 2 and 3: largest difference of the forces by both papers, the faults of both corrected."""
-        right = dasgupta1998.Corrections._fields
+        right = dasgupta1998.DasguptaCorrections._fields
         return tuple(
             float(
                 np.abs(

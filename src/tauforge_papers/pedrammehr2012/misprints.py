@@ -11,7 +11,7 @@ from tauforge_papers.report.table import Table
 from tauforge_papers.stewart_misprints import TRIED_ON, on_platforms
 
 ROBOT: Final = "pedrammehr2012"
-ONCE = pedrammehr2012.Corrections(legs_once=True, platform_once=True)
+ONCE = pedrammehr2012.PedrammehrCorrections(legs_once=True, platform_once=True)
 COMPLETE = pedrammehr2012_closed.Terms(*[True] * len(pedrammehr2012_closed.Terms._fields))
 
 

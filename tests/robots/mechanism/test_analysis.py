@@ -13,7 +13,7 @@ import pytest
 import tauforge as tf
 from support.random_mechanisms import LOOP_KINDS, TREE_KINDS, random_mechanism
 from support.tolerances import ROUNDING
-from tauforge.algebra.scalars import Column
+from tauforge.algebra.scalars import ArrayScalar
 from tauforge.formulations.mechanism.cuts import loop_gaps, loop_rows
 from tauforge.formulations.mechanism.dynamics import posed_at
 from tauforge.robots.mechanism import description, loop_matrices, mobility, structure
@@ -35,15 +35,15 @@ def chain(bodies: int, loops: int) -> str:
 
 def operations(monkeypatch: pytest.MonkeyPatch, text: str) -> int:
     """How many operations of scalars the analysis of an MJCF takes, each with its calls of Python."""
-    count, before = 0, Column._binary
+    count, before = 0, ArrayScalar._binary
 
-    def counted(self: Column, name: str, a: object, b: object) -> Column:
+    def counted(self: ArrayScalar, name: str, a: object, b: object) -> ArrayScalar:
         nonlocal count
         count += 1
         return before(self, name, a, b)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Column, "_binary", counted)
+        patch.setattr(ArrayScalar, "_binary", counted)
         tf.loads(text)
     return count
 

@@ -25,7 +25,7 @@ from tauforge.robots.serial.functions import inverse_kinematics_steps
 from tauforge.tracing.graph import trace
 from tauforge.validation import to_transform
 
-REACHED = ik.TOLERANCE + 100 * EPSILON  # what the search stops at, and rounding of kinematics with whole turns added
+REACHED = ik.POSE_TOLERANCE + 100 * EPSILON  # where the search stops, and rounding of kinematics with whole turns added
 SINGLE = 1e-6  # m and rad: a pose in float32, through kinematics of an arm of a metre
 WAYS = ["reference", *(str(bits) for bits in (128, 256, 512) if bits <= host().vector_bits)]
 TURN = 2 * np.pi
@@ -172,7 +172,7 @@ def test_convergence_is_quadratic():
     """Each error beside the square of the one before, from a tenth of a radian, in plain floats."""
     target = PUMA.forward_kinematics(POSTURE)
     infinite = [1e100] * 6
-    task = levenberg_marquardt.Task(
+    task = levenberg_marquardt.PoseTask(
         to_transform(target.tolist()), [1.0] * 6, [-x for x in infinite], infinite, PUMA._joint_ranges.stretched / 3
     )
     arm, q = PUMA.model.parameters, (POSTURE + 0.1 * np.array([1, -1, 1, 1, -1, 1])).tolist()
@@ -192,7 +192,7 @@ def test_the_step_follows_the_exact_derivative():
     arm = random_arm(rng, "RRPRRR")
     q, goal = rng.uniform(-1.5, 1.5, (2, 6))
     target, dx = arm.forward_kinematics(goal), 1e-6
-    task = levenberg_marquardt.Task(to_transform(target.tolist()), [1.0] * 6, [-9.0] * 6, [9.0] * 6, 1.0)
+    task = levenberg_marquardt.PoseTask(to_transform(target.tolist()), [1.0] * 6, [-9.0] * 6, [9.0] * 6, 1.0)
     e, columns = levenberg_marquardt.linearised(arm.model.parameters, task, q.tolist())
     assert error(e, missing(arm, q, target)) < 1e-12
     assert np.linalg.norm(e[3:]) > 0.5
@@ -379,7 +379,7 @@ def test_kernel_and_reference_take_the_same_steps(kernels_on, monkeypatch):
     fresh = tf.load("panda")
     reference = ik.advanced(fresh, task, np.clip(q + 0.05, *PANDA.limits.T))
     for a, b in zip(compiled, reference, strict=True):
-        assert np.abs(a - b).max() < ik.TOLERANCE
+        assert np.abs(a - b).max() < ik.POSE_TOLERANCE
 
 
 def test_single_precision_in_and_double_out(as_installed):

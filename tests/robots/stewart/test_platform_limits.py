@@ -13,7 +13,7 @@ from support.platforms import HOME, LIMITS, random_motion, random_platform, rota
 from support.strategies import seeds
 from support.tolerances import EPSILON, ROUNDING, error
 from tauforge.algebra.vectors import Vector
-from tauforge.formulations.stewart.limits import PAIRS, Segment, squared_distance, universal_angles
+from tauforge.formulations.stewart.limits import LEG_PAIRS, LegSegment, squared_distance, universal_angles
 
 AT_REST = np.zeros(6)
 BOX = tf.load("box")  # at the pose 0 its legs are 1 m long: three up, two along x, one along y
@@ -218,7 +218,7 @@ def test_nearest_limits_are_the_smallest_margins(left_out, dtype):
         expected += [groups.pop(0), groups.pop(0)]
     if "leg_radius" not in left_out:
         gaps = margins[:, -15:]
-        pairs = np.where(np.isnan(gaps[:, :1]), np.nan, np.array(PAIRS)[gaps.argmin(axis=1)] + 1)
+        pairs = np.where(np.isnan(gaps[:, :1]), np.nan, np.array(LEG_PAIRS)[gaps.argmin(axis=1)] + 1)
         expected += [gaps.min(axis=1, keepdims=True), pairs]
     found, limits = platform.nearest_limits(pose), platform.within_limits(pose)
     assert found.dtype == dtype
@@ -282,7 +282,7 @@ def segment_distance(p1, q1, p2, q2):
 
     def segment(p, q):
         square = ((q - p) ** 2).sum(-1)
-        return Segment(Vector(*np.moveaxis(q - p, -1, 0)), square, 1 / square)
+        return LegSegment(Vector(*np.moveaxis(q - p, -1, 0)), square, 1 / square)
 
     with np.errstate(divide="ignore", invalid="ignore"):  # of parallel ones
         return np.sqrt(squared_distance(segment(p1, q1), segment(p2, q2), Vector(*np.moveaxis(p1 - p2, -1, 0))))

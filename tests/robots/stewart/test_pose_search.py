@@ -12,7 +12,7 @@ import tauforge as tf
 from support.platforms import DIETMAIER, HOME, quarter_turned, random_motion, random_platform, rotation
 from support.strategies import seeds
 from support.tolerances import error, solve_tolerance
-from tauforge.robots.stewart.pose_search import LOOSEST, TOLERANCE, default_guess, tolerance
+from tauforge.robots.stewart.pose_search import LENGTH_TOLERANCE, LOOSEST_TOLERANCE, default_guess, tolerance
 
 LENGTHS = 1e-12  # of leg lengths, relative to them: where Newton's method stops
 SLOPES = 1e-8  # differences of fourth order against derivatives
@@ -338,9 +338,9 @@ def test_lengths_between_far_points_are_asked_for_as_exactly_as_they_are_known()
     """Points a thousand kilometres away are rounded to 1e-10 m: no search can find lengths of a metre better."""
     rig = tf.load("motion-rig")
     lengths = rig.inverse_kinematics([0, 0, 1.0, 0, 0, 0])
-    assert tolerance(rig, lengths) == TOLERANCE
+    assert tolerance(rig, lengths) == LENGTH_TOLERANCE
     for away in (1e6, 1e12):
         points = {name: np.add(getattr(rig, name), [away, 0, 0]) for name in ("base_points", "platform_points")}
         far = rig.replace(**points)
         rounding = np.spacing(away) / lengths.max()
-        assert min(rounding, LOOSEST) <= tolerance(far, lengths) <= min(30 * rounding, LOOSEST)
+        assert min(rounding, LOOSEST_TOLERANCE) <= tolerance(far, lengths) <= min(30 * rounding, LOOSEST_TOLERANCE)

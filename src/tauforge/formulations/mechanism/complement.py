@@ -13,8 +13,8 @@ from functools import cached_property
 from tauforge.algebra.elimination import Elimination
 from tauforge.algebra.linear import factored, solved
 from tauforge.algebra.scalars import Scalar, absolute, is_zero, select
-from tauforge.algebra.vectors import ZERO, Vector, cross
-from tauforge.formulations.mechanism.cuts import UNIT_VECTORS, Posed, loop_bias, loop_gaps, loop_rows
+from tauforge.algebra.vectors import UNIT_VECTORS, ZERO, Vector, cross
+from tauforge.formulations.mechanism.cuts import Posed, loop_bias, loop_gaps, loop_rows
 from tauforge.formulations.mechanism.levers import levers
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 

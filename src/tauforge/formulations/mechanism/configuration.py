@@ -25,7 +25,7 @@ from tauforge.formulations.mechanism.dynamics import posed_at
 from tauforge.formulations.mechanism.legs import closed_by_legs
 from tauforge.formulations.mechanism.parameters import HINGE, Cut, MechanismParameters
 from tauforge.formulations.trees.frames import FREEDOMS, JointFrame, Placement, placement
-from tauforge.formulations.trees.velocities import Twist, twists
+from tauforge.formulations.trees.velocities import FrameVelocity, twists
 
 Scalars = Sequence[Scalar]
 
@@ -290,7 +290,7 @@ def rates_in_x(m: MechanismParameters, posed: Posed, x: Scalars, v: Scalars) -> 
     return found
 
 
-def relative_angular_velocity(posed: Posed, cut: Cut, moving: Mapping[int, Twist]) -> Vector:
+def relative_angular_velocity(posed: Posed, cut: Cut, moving: Mapping[int, FrameVelocity]) -> Vector:
     """The angular velocity of side b beside side a, in the axes of side a."""
     a, b = cut.a.joint_frame, cut.b.joint_frame
     across = cut.a.displacement.rotation.T

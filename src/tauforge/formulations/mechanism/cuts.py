@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tauforge.algebra.acceleration_matrices import acceleration_matrix
 from tauforge.algebra.scalars import Scalar, is_zero
-from tauforge.algebra.vectors import E_X, E_Y, E_Z, ZERO, Matrix, Vector, cross
+from tauforge.algebra.vectors import E_Z, UNIT_VECTORS, ZERO, Matrix, Vector, cross
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, POINT, Cut, MechanismParameters, Place
 from tauforge.formulations.trees.frames import (
     GROUND,
@@ -23,10 +23,9 @@ from tauforge.formulations.trees.frames import (
     seen_from_child,
     seen_from_parent,
 )
-from tauforge.formulations.trees.recursion import BaseState, Motion, outward
+from tauforge.formulations.trees.recursion import BaseState, FrameMotion, outward
 
 Row = dict[int, Scalar]
-UNIT_VECTORS = (E_X, E_Y, E_Z)
 RESTING_BASE = BaseState(ZERO, ZERO, ZERO)
 
 
@@ -152,7 +151,7 @@ def loop_bias(
 
 
 def _cut_bias(
-    posed: Posed, cut: Cut, motions: dict[int, Motion], v: Sequence[Scalar], left_out: Collection[float]
+    posed: Posed, cut: Cut, motions: dict[int, FrameMotion], v: Sequence[Scalar], left_out: Collection[float]
 ) -> list[Scalar]:
     total = ZERO
     for side in sides(posed.frames, cut):
@@ -173,7 +172,9 @@ def _cut_bias(
     return [*total, *[*(alpha_a - alpha_b - cross(wa, wa - wb))][:turning]]
 
 
-def _acceleration(posed: Posed, place: Place, motions: dict[int, Motion], v: Sequence[Scalar], axes: int) -> Vector:
+def _acceleration(
+    posed: Posed, place: Place, motions: dict[int, FrameMotion], v: Sequence[Scalar], axes: int
+) -> Vector:
     """The acceleration of a place's origin, in the axes of a joint frame."""
     frame, p = posed.frames[place.joint_frame], place.displacement.translation
     if frame.kind == "F" and frame.parent == GROUND:  # cheaper in the base's axes

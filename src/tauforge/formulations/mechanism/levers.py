@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from tauforge.algebra.acceleration_matrices import acceleration_matrix
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import ZERO, Vector, cross, dot
-from tauforge.formulations.mechanism.cuts import UNIT_VECTORS, Posed, sides
+from tauforge.algebra.vectors import UNIT_VECTORS, ZERO, Vector, cross, dot
+from tauforge.formulations.mechanism.cuts import Posed, sides
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters
 from tauforge.formulations.trees.frames import GROUND
 

@@ -18,7 +18,7 @@ from tauforge.formulations.mechanism.dynamics import Loads, ReducedSolution, act
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, BodyInTree, MechanismParameters, Place
 from tauforge.formulations.mechanism.springs import spring_forces
 from tauforge.formulations.trees.frames import GROUND, ancestors
-from tauforge.formulations.trees.recursion import Motion, outward
+from tauforge.formulations.trees.recursion import FrameMotion, outward
 
 Scalars = Sequence[Scalar]
 
@@ -87,12 +87,12 @@ def _difference(a: Wrench, b: Wrench) -> Wrench:
     return Wrench(a.force - b.force, a.moment - b.moment)
 
 
-def _needed(m: MechanismParameters, posed: Posed, motions: dict[int, Motion]) -> list[Wrench]:
+def _needed(m: MechanismParameters, posed: Posed, motions: dict[int, FrameMotion]) -> list[Wrench]:
     """What each body needs for its motion, gravity included, base axes, about the base's origin."""
     return [_inertia_forces(posed, body, motions[body.place.joint_frame]) for body in m.bodies]
 
 
-def _inertia_forces(posed: Posed, body: BodyInTree, motion: Motion) -> Wrench:
+def _inertia_forces(posed: Posed, body: BodyInTree, motion: FrameMotion) -> Wrench:
     k, (R, p), _ = body.place
     mass, com, inertia = body.parameters
     c = R @ com + p

@@ -11,7 +11,7 @@ from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.parameters import MechanismParameters, Place, SpringParameters
 from tauforge.formulations.trees.frames import GROUND, ancestors
-from tauforge.formulations.trees.velocities import Twist, twists
+from tauforge.formulations.trees.velocities import FrameVelocity, twists
 
 Scalars = Sequence[Scalar]
 ENDS_MEET = 1e-12  # of the mechanism's size: ends so near are at one place
@@ -94,7 +94,7 @@ def spring_wrenches(m: MechanismParameters, posed: Posed, v: Scalars) -> dict[in
     return found
 
 
-def _velocity(posed: Posed, moving: dict[int, Twist], place: Place) -> Vector:
+def _velocity(posed: Posed, moving: dict[int, FrameVelocity], place: Place) -> Vector:
     """The velocity of a place's origin, base axes."""
     twist = moving[place.joint_frame]
     own = twist.v + cross(twist.omega, place.displacement.translation)

@@ -16,7 +16,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Vector, cross, dot, outer, skew
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.trees.frames import JointFrame, placement
-from tauforge.formulations.trees.recursion import BaseState, Motion, passed_inward
+from tauforge.formulations.trees.recursion import BaseState, FrameMotion, passed_inward
 
 BASE_WITHOUT_GRAVITY = BaseState(ZERO, ZERO, ZERO)
 
@@ -35,7 +35,7 @@ def polar_outward(
     qd_ref: Sequence[Scalar],
     qdd: Sequence[Scalar],
     base: BaseState,
-) -> list[Motion]:
+) -> list[FrameMotion]:
     """Accelerations of the joint frames whose velocity parts are bilinear in qd and qd_ref.
 
     Identity: with qd_ref = qd equals `recursion.outward`, for a base that does not turn.
@@ -56,7 +56,7 @@ def polar_outward(
         U = polar_acceleration_matrix(omega, omega_ref, alpha)
         if not frame.revolute:
             a = a + U @ travel + mixed + E_Z * qdd[i]
-        motions.append(Motion(turn, travel, U, omega, alpha, a))
+        motions.append(FrameMotion(turn, travel, U, omega, alpha, a))
     return motions
 
 

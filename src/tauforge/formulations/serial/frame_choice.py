@@ -33,7 +33,7 @@ from tauforge.formulations.serial.parameters import ArmParameters, JointParamete
 from tauforge.formulations.serial.regrouping import Chain
 from tauforge.formulations.trees.alignment import split_z_x_z
 from tauforge.formulations.trees.frames import JointFrame
-from tauforge.formulations.trees.regrouping import ROUNDING
+from tauforge.formulations.trees.regrouping import CANCELLATION_ERROR
 
 SMALLEST_SLIDING_SINE = 0.3  # between flatter axes the common normal is too far off: a payload would lose digits there
 
@@ -132,7 +132,7 @@ def slid_frame(frame: JointFrame, translation: Vector, t: float) -> JointFrame:
 def rounded_sum(a: Scalar, b: Scalar) -> Scalar:
     """a + b, or 0 where the sum is only the rounding error of an exact zero."""
     total = a + b
-    small = is_number(a) and is_number(b) and abs(total) <= ROUNDING * max(abs(a), abs(b))
+    small = is_number(a) and is_number(b) and abs(total) <= CANCELLATION_ERROR * max(abs(a), abs(b))
     return 0.0 if small else total
 
 

@@ -25,7 +25,7 @@ Scalars = Sequence[Scalar]
 Columns = list[list[Scalar]]
 
 
-class Task(NamedTuple):
+class PoseTask(NamedTuple):
     """What is asked of the tool and of the joints.
 
     target:       world <- tool
@@ -41,19 +41,19 @@ class Task(NamedTuple):
     length: Scalar
 
 
-def missing(arm: ArmParameters, task: Task, q: Scalars) -> tuple[Vector, RotationVector]:
+def missing(arm: ArmParameters, task: PoseTask, q: Scalars) -> tuple[Vector, RotationVector]:
     """From the tool to the target: translation, and rotation R_target R', world axes."""
     tool = kinematics.tool_frame(arm, q)
     return task.target.translation - tool.translation, rotation_vector(task.target.rotation.times(tool.rotation.T))
 
 
-def residual(arm: ArmParameters, task: Task, q: Scalars) -> Scalar:
+def residual(arm: ArmParameters, task: PoseTask, q: Scalars) -> Scalar:
     """The norm of what is missing in the directions that are asked for, m and rad together."""
     translation, rotation = missing(arm, task, q)
     return sqrt(_squares([x * asked for x, asked in zip((*translation, *rotation.vector), task.asked, strict=True)]))
 
 
-def step(arm: ArmParameters, task: Task, q: Scalars) -> list[Scalar]:
+def step(arm: ArmParameters, task: PoseTask, q: Scalars) -> list[Scalar]:
     """q + J' (J J' + lambda 1)^-1 e, or (J' J + lambda 1)^-1 J' e, whichever is the smaller system; within the limits.
 
     A joint at a limit that the error would push beyond it stays there and leaves the step to the others.
@@ -78,7 +78,7 @@ def step(arm: ArmParameters, task: Task, q: Scalars) -> list[Scalar]:
     return moved
 
 
-def linearised(arm: ArmParameters, task: Task, q: Scalars) -> tuple[list[Scalar], Columns]:
+def linearised(arm: ArmParameters, task: PoseTask, q: Scalars) -> tuple[list[Scalar], Columns]:
     """What is missing, and minus its derivative, column by column, in units of the arm's size.
 
     The derivative of the rotation vector is exact also far from the target: where a rotation is not asked for, its part

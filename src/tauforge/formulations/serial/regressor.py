@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from tauforge.algebra.acceleration_matrices import moment_of_inertia_forces
 from tauforge.algebra.inertias import second_moments
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import E_X, E_Y, E_Z, ZERO, Matrix, Transform, Vector, cross, outer
+from tauforge.algebra.vectors import UNIT_VECTORS, ZERO, Matrix, Transform, Vector, cross, outer
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.serial.coriolis import polar_outward
 from tauforge.formulations.trees.frames import JointFrame
 from tauforge.formulations.trees.recursion import BaseState, passed_inward
 
-UNIT_VECTORS = (E_X, E_Y, E_Z)
 UNIT_INERTIAS = tuple(
     outer(UNIT_VECTORS[a], UNIT_VECTORS[b])
     if a == b

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from tauforge.algebra.linear import Factors, factored, solved
 from tauforge.algebra.scalars import Scalar, is_zero
-from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross
+from tauforge.algebra.vectors import ZERO, ZERO_MATRIX, Matrix, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart import exact
 from tauforge.formulations.stewart.lumping import LumpedPlatform
@@ -73,8 +73,7 @@ def mass_blocks(p: LumpedPlatform, R: Matrix, tips: Sequence[Tip | FreeTip]) -> 
 
     The sums over Q_i of P48 and P51 in their exact form.
     """
-    zero = Matrix.diagonal(0.0, 0.0, 0.0)
-    A, C, D = Matrix.diagonal(p.mass, p.mass, p.mass), zero, zero
+    A, C, D = Matrix.diagonal(p.mass, p.mass, p.mass), ZERO_MATRIX, ZERO_MATRIX
     for t in tips:
         Q = tip_mass_matrix(t)
         A = A + Q

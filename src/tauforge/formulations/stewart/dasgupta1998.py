@@ -26,13 +26,13 @@ from tauforge.formulations.stewart.parameters import LegParameters, PlatformMoti
 from tauforge.formulations.stewart.platform_equations import inertial_wrench, leg_forces
 
 
-class Corrections(NamedTuple):
+class DasguptaCorrections(NamedTuple):
     leg_spin: bool = False
     moment_along_c: bool = False
     parallel_axis_once: bool = False
 
 
-AS_PUBLISHED = Corrections()
+DASGUPTA_AS_PUBLISHED = DasguptaCorrections()
 
 
 class LegTerms(NamedTuple):
@@ -44,7 +44,9 @@ class LegTerms(NamedTuple):
     f: Vector  # friction moment of the spherical joint, on the platform: D18
 
 
-def leg_terms(p: PlatformParameters, leg: LegParameters, m: PlatformMotion, corrections: Corrections) -> LegTerms:
+def leg_terms(
+    p: PlatformParameters, leg: LegParameters, m: PlatformMotion, corrections: DasguptaCorrections
+) -> LegTerms:
     l = leg_motion(leg, m, spin=corrections.leg_spin)
     r_d, a_d, r_u, a_u = centre_accelerations(leg, l)
     m_d, m_u, g = leg.lower.mass, leg.upper.mass, p.gravity
@@ -84,7 +86,7 @@ def inverse_dynamics(
     p: PlatformParameters,
     m: PlatformMotion,
     external: Wrench = NO_WRENCH,
-    corrections: Corrections = AS_PUBLISHED,
+    corrections: DasguptaCorrections = DASGUPTA_AS_PUBLISHED,
 ) -> list[Scalar]:
     """Forces of the actuators, positive where they extend the legs; external as in `exact`."""
     own = inertial_wrench(p, m)

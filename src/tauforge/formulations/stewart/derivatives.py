@@ -25,7 +25,7 @@ from tauforge.algebra.acceleration_matrices import acceleration_matrix, moment_o
 from tauforge.algebra.dual import Dual, derivative, primal, seeded
 from tauforge.algebra.linear import Rows, eliminations, factored, solved
 from tauforge.algebra.scalars import Scalar, is_zero
-from tauforge.algebra.vectors import Matrix, Vector, cross, dot, outer, skew
+from tauforge.algebra.vectors import ZERO_MATRIX, Matrix, Vector, cross, dot, outer, skew
 from tauforge.formulations.stewart.closed_form import (
     assembled,
     crossed,
@@ -50,7 +50,6 @@ from tauforge.formulations.stewart.universal_coordinates import (
     tip_force,
 )
 
-NOTHING = Matrix.diagonal(0.0, 0.0, 0.0)
 BY_LENGTH, BY_K, BY_V = 0, 1, 2  # numbers of the duals: a leg's coordinates, in this order,
 BY_RATE = 3  # their rates from here on,
 OMEGA_K, OMEGA_V = 6, 7  # and the platform's turning about both axes
@@ -82,7 +81,7 @@ def leg_slopes(
     by_velocity = mixed(t, (c, f.cn, f.ck), BY_RATE)
     K = t.S * primal(c) + t.n * along_n + t.k * primal(f.ck)
     if is_zero(p.friction.spherical):
-        return LegSlopes(K, by_place, by_velocity, NOTHING, NOTHING, NOTHING)
+        return LegSlopes(K, by_place, by_velocity, ZERO_MATRIX, ZERO_MATRIX, ZERO_MATRIX)
 
     def along(number: int) -> Vector:
         total: Vector = t.S * derivative(c, number) + t.n * derivative(f.cn, number) + t.k * derivative(f.ck, number)
@@ -100,7 +99,7 @@ def mixed(t: Tip, factors: tuple[Scalar, Scalar, Scalar], first: int) -> Matrix:
     first: number of the slope in L, or in its rate
     """
     gradients = [gradient(t, *(derivative(factor, first + j) for j in range(3))) for factor in factors]
-    whole = NOTHING
+    whole = ZERO_MATRIX
     for vector, slope in zip((t.S, t.n, t.k), gradients, strict=True):
         whole = whole + outer(vector, slope)
     return whole
@@ -170,7 +169,7 @@ def free_slopes(p: LumpedPlatform, t: FreeTip, S_dot: Vector, a: Vector, actuato
     by_place, by_velocity = (
         Matrix.of([[derivative(x, first + j) for j in range(3)] for x in whole]) for first in (0, BY_RATE)
     )
-    return LegSlopes(Vector(*map(primal, whole)), by_place, by_velocity, NOTHING, NOTHING, NOTHING)
+    return LegSlopes(Vector(*map(primal, whole)), by_place, by_velocity, ZERO_MATRIX, ZERO_MATRIX, ZERO_MATRIX)
 
 
 def slopes_of_legs(
@@ -185,7 +184,7 @@ def slopes_of_legs(
     ]
 
 
-class Slopes(NamedTuple):
+class MotionSlopes(NamedTuple):
     """Derivatives of a force or a moment by the platform's motion, 3 x 3 each, base axes."""
 
     place: Matrix
@@ -199,8 +198,8 @@ class Slopes(NamedTuple):
 class MissingSlopes(NamedTuple):
     """Derivatives of the missing wrench about the moved origin."""
 
-    force: Slopes
-    moment: Slopes
+    force: MotionSlopes
+    moment: MotionSlopes
 
 
 def missing_slopes(
@@ -211,7 +210,7 @@ def missing_slopes(
     q1 = m.R @ p.origin
     v1, a1 = cross(m.omega, q1), U @ q1  # of the moved origin about the platform's own
     force, moment = remainder_slopes(p, m, U, q1)
-    by_own_omega = Own(NOTHING, NOTHING)  # by omega where it rubs at the joints, not by the tips that it moves
+    by_own_omega = Own(ZERO_MATRIX, ZERO_MATRIX)  # by omega where it rubs at the joints, not by the tips that it moves
     for t, f in zip(tips, legs, strict=True):
         Q = tip_mass_matrix(t)
         q, velocity, acceleration = t.q + q1, cross(m.omega, t.q) + v1, U @ t.q + a1
@@ -252,11 +251,11 @@ class Turned(NamedTuple):
     omega: Matrix
 
 
-def whole_slopes(x: Turned, by_own_omega: Matrix, by_a: Matrix, by_alpha: Matrix, m: PlatformMotion) -> Slopes:
+def whole_slopes(x: Turned, by_own_omega: Matrix, by_a: Matrix, by_alpha: Matrix, m: PlatformMotion) -> MotionSlopes:
     """omega x (d x q) is d x (omega x q) + (omega x d) x q: the second part is one of alpha or omega."""
     omega = x.omega + times_cross(by_alpha, m.omega)
     turn = x.turn + times_cross(omega, m.omega) + times_cross(by_alpha, m.alpha)
-    return Slopes(x.place, turn, x.velocity, omega + by_own_omega, by_a, by_alpha)
+    return MotionSlopes(x.place, turn, x.velocity, omega + by_own_omega, by_a, by_alpha)
 
 
 def remainder_slopes(p: LumpedPlatform, m: PlatformMotion, U: Matrix, q1: Vector) -> tuple[Turned, Turned]:
@@ -264,9 +263,9 @@ def remainder_slopes(p: LumpedPlatform, m: PlatformMotion, U: Matrix, q1: Vector
     h, a = m.R @ p.first_moment, m.a + p.up * p.g
     first = h + q1 * p.mass
     velocity = cross(m.omega, q1)
-    force = Turned(NOTHING, -skew(U @ first), NOTHING, -skew(cross(m.omega, first) * 2.0))
+    force = Turned(ZERO_MATRIX, -skew(U @ first), ZERO_MATRIX, -skew(cross(m.omega, first) * 2.0))
     turn = crossed(a, skew(h)) - skew(cross(h, U @ q1))
-    omega = NOTHING - crossed(h, skew(velocity * 2.0))
+    omega = ZERO_MATRIX - crossed(h, skew(velocity * 2.0))
     Q = p.second_moments
     if not all(is_zero(x) for row in Q.rows for x in row):
         own = acceleration_matrix(m.R.T @ m.omega, m.R.T @ m.alpha)
@@ -274,7 +273,7 @@ def remainder_slopes(p: LumpedPlatform, m: PlatformMotion, U: Matrix, q1: Vector
         gyration = crossed(m.omega, I)
         turn = turn - skew(m.R @ moment_of_inertia_forces(own, Q))
         omega = omega - skew(I @ m.omega) + gyration + gyration.T
-    return force, Turned(NOTHING, turn, NOTHING, omega)
+    return force, Turned(ZERO_MATRIX, turn, ZERO_MATRIX, omega)
 
 
 def times_cross(A: Matrix, q: Vector) -> Matrix:

@@ -20,7 +20,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart.kinematics import LegMotion, centre_accelerations, leg_motion
-from tauforge.formulations.stewart.moving_base import AT_REST, MovingBase, absolute_turning, without_spin
+from tauforge.formulations.stewart.moving_base import FIXED_BASE, MovingBase, absolute_turning, without_spin
 from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion, PlatformParameters
 from tauforge.formulations.stewart.platform_equations import inertial_wrench, leg_forces, leg_vectors
 
@@ -37,7 +37,7 @@ class LegLoad(NamedTuple):
     f: Vector  # friction moment of the spherical joint, on the platform
 
 
-def leg_load(p: PlatformParameters, leg: LegParameters, m: PlatformMotion, base: MovingBase = AT_REST) -> LegLoad:
+def leg_load(p: PlatformParameters, leg: LegParameters, m: PlatformMotion, base: MovingBase = FIXED_BASE) -> LegLoad:
     l = leg_motion(leg, m)
     r_d, a_d, r_u, a_u = centre_accelerations(leg, l, base)
     W, A = without_spin(base, l.s, l.W, l.A) if leg.k is None else absolute_turning(base, l.W, l.A)
@@ -54,7 +54,7 @@ def leg_load(p: PlatformParameters, leg: LegParameters, m: PlatformMotion, base:
 
 
 def required_wrench(
-    p: PlatformParameters, m: PlatformMotion, external: Wrench, loads: list[LegLoad], base: MovingBase = AT_REST
+    p: PlatformParameters, m: PlatformMotion, external: Wrench, loads: list[LegLoad], base: MovingBase = FIXED_BASE
 ) -> Wrench:
     """The wrench that the forces along the legs must exert on the platform (P45, P49)."""
     own = inertial_wrench(p, m, base=base)
@@ -65,7 +65,7 @@ def required_wrench(
 
 
 def inverse_dynamics(
-    p: PlatformParameters, m: PlatformMotion, external: Wrench = NO_WRENCH, base: MovingBase = AT_REST
+    p: PlatformParameters, m: PlatformMotion, external: Wrench = NO_WRENCH, base: MovingBase = FIXED_BASE
 ) -> list[Scalar]:
     """Forces of the actuators, positive where they extend the legs.
 
@@ -82,7 +82,7 @@ def missing_wrench(
     m: PlatformMotion,
     actuators: Sequence[Scalar],
     external: Wrench = NO_WRENCH,
-    base: MovingBase = AT_REST,
+    base: MovingBase = FIXED_BASE,
 ) -> Wrench:
     """What the actuators and the external wrench leave to be desired, at the platform's origin.
 

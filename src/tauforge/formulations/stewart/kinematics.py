@@ -21,7 +21,7 @@ from typing import NamedTuple
 from tauforge.algebra.rotations import axes_along
 from tauforge.algebra.scalars import Scalar, sqrt
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
-from tauforge.formulations.stewart.moving_base import AT_REST, MovingBase, carried
+from tauforge.formulations.stewart.moving_base import FIXED_BASE, MovingBase, carried
 from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion
 
 
@@ -110,7 +110,7 @@ class CentreAccelerations(NamedTuple):
     a_u: Vector
 
 
-def centre_accelerations(leg: LegParameters, m: LegMotion, base: MovingBase = AT_REST) -> CentreAccelerations:
+def centre_accelerations(leg: LegParameters, m: LegMotion, base: MovingBase = FIXED_BASE) -> CentreAccelerations:
     r_d, r_u = m.T @ leg.lower.com, m.S + m.T @ leg.upper.com  # P26, P27
 
     def turning(r: Vector) -> Vector:
@@ -118,7 +118,7 @@ def centre_accelerations(leg: LegParameters, m: LegMotion, base: MovingBase = AT
 
     a_u = m.s * m.Lddot + turning(r_u) + cross(m.W, m.s) * (2.0 * m.Ldot)  # P30; P29 is its turning alone
     a_d = turning(r_d)
-    if base is not AT_REST:
+    if base is not FIXED_BASE:
         a_d = a_d + carried(base, leg.b + r_d, cross(m.W, r_d))
         a_u = a_u + carried(base, leg.b + r_u, m.s * m.Ldot + cross(m.W, r_u))
     return CentreAccelerations(r_d, a_d, r_u, a_u)

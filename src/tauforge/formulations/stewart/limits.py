@@ -15,10 +15,10 @@ from tauforge.algebra.vectors import E_X, E_Z, Matrix, Vector, cross, dot, unit
 from tauforge.formulations.stewart.kinematics import LegVector, leg_vector
 from tauforge.formulations.stewart.parameters import LEGS, LegParameters
 
-PAIRS = tuple(combinations(range(LEGS), 2))
-PARALLEL = 1e-12  # sine squared of the angle of two legs that are taken to be parallel
+LEG_PAIRS = tuple(combinations(range(LEGS), 2))
+PARALLEL_LEGS = 1e-12  # squared sine of the angle below which two legs are taken to be parallel
 TINY = 1e-300  # carries NaN of any value into the smallest
-UPRIGHT = 1e-18  # sine squared of the angle to the base's z, below which a joint's axis is taken to lie along it
+ALONG_Z = 1e-18  # sine squared of the angle to the base's z, below which a joint's axis is taken to lie along it
 
 
 class Cones(NamedTuple):
@@ -41,7 +41,7 @@ class PlatformLimits(NamedTuple):
 
 def margins(legs: Sequence[LegParameters], limits: PlatformLimits, X: Vector, R: Matrix) -> list[Scalar]:
     """Above the shortest length of each leg, below the longest, m; within the base's and the platform's cones, rad;
-    between the surfaces of each two legs, m, in the order of PAIRS.
+    between the surfaces of each two legs, m, in the order of LEG_PAIRS.
     """
     return _compared(legs, limits, X, R, _by_angle, lambda square, radius: sqrt(square) - 2.0 * radius)
 
@@ -61,7 +61,7 @@ def nearest(legs: Sequence[LegParameters], limits: PlatformLimits, X: Vector, R:
     if limits.cones is not None:
         found, rest = found + rest[: 2 * LEGS], rest[2 * LEGS :]
     if limits.leg_radius is not None:
-        gap, *pair = _least(rest, *zip(*((i + 1.0, j + 1.0) for i, j in PAIRS), strict=True))
+        gap, *pair = _least(rest, *zip(*((i + 1.0, j + 1.0) for i, j in LEG_PAIRS), strict=True))
         found += [gap, *pair]
     return [*found, least]
 
@@ -125,7 +125,7 @@ def universal_angles(k: Vector, s: Vector) -> tuple[Scalar, Scalar]:
     """
     z, x = E_Z - k * k.z, E_X - k * k.x
     upright = dot(z, z)
-    reference = unit(Vector(*(select(upright, UPRIGHT, b, a) for a, b in zip(z, x, strict=True))))
+    reference = unit(Vector(*(select(upright, ALONG_Z, b, a) for a, b in zip(z, x, strict=True))))
     across = cross(k, reference)
     normal = cross(k, s)
     return arctangent(dot(s, across), dot(s, reference)), arctangent(dot(s, k), sqrt(dot(normal, normal)))
@@ -134,11 +134,11 @@ def universal_angles(k: Vector, s: Vector) -> tuple[Scalar, Scalar]:
 def squared_distances(base: Sequence[Vector], legs: Sequence[LegVector]) -> list[Scalar]:
     """Between the axes of each two legs, taken as segments from joint to joint, m^2."""
     squares = [leg.L * leg.L for leg in legs]
-    segments = [Segment(leg.S, square, 1.0 / square) for leg, square in zip(legs, squares, strict=True)]
-    return [squared_distance(segments[i], segments[j], base[i] - base[j]) for i, j in PAIRS]
+    segments = [LegSegment(leg.S, square, 1.0 / square) for leg, square in zip(legs, squares, strict=True)]
+    return [squared_distance(segments[i], segments[j], base[i] - base[j]) for i, j in LEG_PAIRS]
 
 
-class Segment(NamedTuple):
+class LegSegment(NamedTuple):
     """From its start to its end, its squared length and the inverse of that."""
 
     d: Vector
@@ -146,7 +146,7 @@ class Segment(NamedTuple):
     inverse: Scalar
 
 
-def squared_distance(one: Segment, other: Segment, r: Vector) -> Scalar:
+def squared_distance(one: LegSegment, other: LegSegment, r: Vector) -> Scalar:
     """Between two segments, the first of which starts at r from the start of the other.
 
     The nearest points of their lines, then each segment's nearest to that of the other (Ericson 2005, sec. 5.1.9).
@@ -155,7 +155,7 @@ def squared_distance(one: Segment, other: Segment, r: Vector) -> Scalar:
     d2, e, e_inverse = other
     b, c, f = dot(d1, d2), dot(d1, r), dot(d2, r)
     denominator = a * e - b * b
-    s = select(PARALLEL * a * e, denominator, within_segment((b * f - c * e) / denominator), 0.0)
+    s = select(PARALLEL_LEGS * a * e, denominator, within_segment((b * f - c * e) / denominator), 0.0)
     t = within_segment((b * s + f) * e_inverse)
     s = within_segment((b * t - c) * a_inverse)
     between = r + d1 * s - d2 * t

@@ -19,7 +19,7 @@ from tauforge.formulations.stewart.parameters import Friction, LegParameters, Pl
 WELL_CONDITIONED = 2e-2  # a pivot of the scaled equations for the masses must be this large
 SECOND_XX, SECOND_YY, SECOND_ZZ = 4, 5, 7  # places in `moments`
 LARGEST_MASSES = 2.0  # sum of the point masses' magnitudes over the body's mass
-ROUNDING = 1e-14  # a remainder that is smaller than this, relative to the moment it is left of, is rounding
+REMAINDER_ERROR = 1e-14  # a remainder that is smaller than this, relative to the moment it is left of, is rounding
 
 
 class LumpedLeg(NamedTuple):
@@ -123,7 +123,7 @@ def masses_at(points: list[Vector], wanted: list[Scalar]) -> tuple[list[Scalar],
         taken = [a * m for a, m in zip(row, masses, strict=True)]
         left = y - sum(taken)
         magnitude = abs(y) + sum(abs(x) for x in taken)
-        rest.append(0.0 if k in chosen or abs(left) <= ROUNDING * magnitude else left)
+        rest.append(0.0 if k in chosen or abs(left) <= REMAINDER_ERROR * magnitude else left)
     return masses, rest
 
 

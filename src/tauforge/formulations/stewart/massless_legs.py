@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
-from tauforge.formulations.stewart.moving_base import AT_REST, MovingBase
+from tauforge.formulations.stewart.moving_base import FIXED_BASE, MovingBase
 from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformParameters
 from tauforge.formulations.stewart.platform_equations import inertial_wrench, leg_forces, leg_vectors
 
 
 def inverse_dynamics(
-    p: PlatformParameters, m: PlatformMotion, external: Wrench = NO_WRENCH, base: MovingBase = AT_REST
+    p: PlatformParameters, m: PlatformMotion, external: Wrench = NO_WRENCH, base: MovingBase = FIXED_BASE
 ) -> list[Scalar]:
     """F_0. Identity: equals the exact model of a platform with massless legs and frictionless joints."""
     own = inertial_wrench(p, m, base=base)

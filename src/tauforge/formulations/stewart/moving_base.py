@@ -25,7 +25,7 @@ class MovingBase(NamedTuple):
     a: Vector  # of its origin
 
 
-AT_REST = MovingBase(ZERO, ZERO, ZERO)
+FIXED_BASE = MovingBase(ZERO, ZERO, ZERO)
 
 
 def carried(base: MovingBase, r: Vector, v: Vector) -> Vector:
@@ -33,19 +33,19 @@ def carried(base: MovingBase, r: Vector, v: Vector) -> Vector:
     return base.a + cross(base.alpha, r) + cross(base.omega, cross(base.omega, r) + v * 2.0)
 
 
-class Turning(NamedTuple):
+class AngularMotion(NamedTuple):
     """Angular velocity and acceleration of a body."""
 
     W: Vector
     A: Vector
 
 
-def absolute_turning(base: MovingBase, W: Vector, A: Vector) -> Turning:
+def absolute_turning(base: MovingBase, W: Vector, A: Vector) -> AngularMotion:
     """The turning of a body in the inertial frame, from its turning relative to the base."""
-    return Turning(W + base.omega, A + base.alpha + cross(base.omega, W))
+    return AngularMotion(W + base.omega, A + base.alpha + cross(base.omega, W))
 
 
-def without_spin(base: MovingBase, s: Vector, W: Vector, A: Vector) -> Turning:
+def without_spin(base: MovingBase, s: Vector, W: Vector, A: Vector) -> AngularMotion:
     """The turning of a symmetric body between two spherical joints, which nothing spins: W.s = 0 in the inertial frame.
 
     s: unit vector along it; W, A: across s, of its turning relative to the base
@@ -54,4 +54,4 @@ def without_spin(base: MovingBase, s: Vector, W: Vector, A: Vector) -> Turning:
     spin = dot(s, base.omega)
     more = base.alpha + cross(base.omega, W)
     A = A + more - s * dot(s, more) + cross(s, W + base.omega) * spin
-    return Turning(W + base.omega - s * spin, A)
+    return AngularMotion(W + base.omega - s * spin, A)

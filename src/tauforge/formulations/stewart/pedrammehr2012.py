@@ -24,13 +24,13 @@ from tauforge.formulations.stewart.parameters import LegParameters, PlatformMoti
 from tauforge.formulations.stewart.platform_equations import inertial_wrench, leg_forces, leg_vectors
 
 
-class Corrections(NamedTuple):
+class PedrammehrCorrections(NamedTuple):
     legs_once: bool = False
     platform_once: bool = False
     own_axes: bool = False
 
 
-AS_PUBLISHED = Corrections()
+PEDRAMMEHR_AS_PUBLISHED = PedrammehrCorrections()
 
 
 def tensor(body: BodyParameters, axes: Matrix, r: Vector, once: bool, own_axes: bool) -> Matrix:
@@ -41,13 +41,17 @@ def tensor(body: BodyParameters, axes: Matrix, r: Vector, once: bool, own_axes: 
     return rotated(body.inertia + point_mass_inertia(body.mass, components), axes)
 
 
-def leg_tensors(leg: LegParameters, l: LegMotion, r_d: Vector, r_u: Vector, corrections: Corrections) -> Matrix:
+def leg_tensors(
+    leg: LegParameters, l: LegMotion, r_d: Vector, r_u: Vector, corrections: PedrammehrCorrections
+) -> Matrix:
     """I_d + I_u (P32, P33)."""
     once, own = corrections.legs_once, corrections.own_axes
     return tensor(leg.lower, l.T, r_d, once, own) + tensor(leg.upper, l.T, r_u, once, own)
 
 
-def platform_wrench(p: PlatformParameters, m: PlatformMotion, external: Wrench, corrections: Corrections) -> Wrench:
+def platform_wrench(
+    p: PlatformParameters, m: PlatformMotion, external: Wrench, corrections: PedrammehrCorrections
+) -> Wrench:
     """The wrench that the legs must exert on the platform (P45, P49 with P50)."""
     r = m.R @ p.body.com
     own = inertial_wrench(p, m, tensor(p.body, m.R, r, corrections.platform_once, corrections.own_axes))
@@ -58,7 +62,7 @@ def inverse_dynamics(
     p: PlatformParameters,
     m: PlatformMotion,
     external: Wrench = NO_WRENCH,
-    corrections: Corrections = AS_PUBLISHED,
+    corrections: PedrammehrCorrections = PEDRAMMEHR_AS_PUBLISHED,
 ) -> list[Scalar]:
     """Forces of the actuators, positive where they extend the legs; external as in `exact`."""
     force, moment = platform_wrench(p, m, external, corrections)

@@ -34,7 +34,7 @@ class Terms(NamedTuple):
     velocity_in_moment: bool = False
 
 
-AS_PUBLISHED = Terms()
+TERMS_AS_PUBLISHED = Terms()
 
 
 def reaction(
@@ -42,7 +42,7 @@ def reaction(
     leg: LegParameters,
     m: PlatformMotion,
     terms: Terms,
-    corrections: pedrammehr2012.Corrections,
+    corrections: pedrammehr2012.PedrammehrCorrections,
 ) -> tuple[LegMotion, Vector]:
     """The leg's motion, and F_i + F_act n: Q_i (X'' + alpha x q_i) + V_i (P41), Q_i (P42) being applied at once."""
     w = leg_motion(leg, m)
@@ -92,8 +92,8 @@ def inverse_dynamics(
     p: PlatformParameters,
     m: PlatformMotion,
     external: Wrench = NO_WRENCH,
-    terms: Terms = AS_PUBLISHED,
-    corrections: pedrammehr2012.Corrections = pedrammehr2012.AS_PUBLISHED,
+    terms: Terms = TERMS_AS_PUBLISHED,
+    corrections: pedrammehr2012.PedrammehrCorrections = pedrammehr2012.PEDRAMMEHR_AS_PUBLISHED,
 ) -> list[Scalar]:
     """Forces of the actuators, positive where they extend the legs; external as in `exact`.
 

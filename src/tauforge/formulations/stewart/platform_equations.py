@@ -10,12 +10,12 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, cross
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.stewart.kinematics import LegVector, leg_vector
-from tauforge.formulations.stewart.moving_base import AT_REST, MovingBase, absolute_turning, carried
+from tauforge.formulations.stewart.moving_base import FIXED_BASE, MovingBase, absolute_turning, carried
 from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformParameters
 
 
 def inertial_wrench(
-    p: PlatformParameters, m: PlatformMotion, inertia: Matrix | None = None, base: MovingBase = AT_REST
+    p: PlatformParameters, m: PlatformMotion, inertia: Matrix | None = None, base: MovingBase = FIXED_BASE
 ) -> Wrench:
     """The wrench that the platform needs at its origin: M (a_g - g), and R x that + I alpha + omega x I omega (D33-34).
 
@@ -23,7 +23,7 @@ def inertial_wrench(
     """
     R = m.R @ p.body.com  # D30, P47
     a = cross(m.alpha, R) + cross(m.omega, cross(m.omega, R)) + m.a  # D31, P46
-    if base is not AT_REST:
+    if base is not FIXED_BASE:
         a = a + carried(base, m.X + R, m.v + cross(m.omega, R))
     omega, alpha = absolute_turning(base, m.omega, m.alpha)
     I = rotated(p.body.inertia, m.R) if inertia is None else inertia

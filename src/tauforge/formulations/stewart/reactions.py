@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tauforge.algebra.vectors import ZERO, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart.exact import leg_load, required_wrench
-from tauforge.formulations.stewart.moving_base import AT_REST, MovingBase
+from tauforge.formulations.stewart.moving_base import FIXED_BASE, MovingBase
 from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformParameters
 from tauforge.formulations.stewart.platform_equations import leg_forces, leg_vectors
 
@@ -23,7 +23,7 @@ class Reactions(NamedTuple):
 
 
 def reactions(
-    p: PlatformParameters, m: PlatformMotion, external: Wrench = NO_WRENCH, base: MovingBase = AT_REST
+    p: PlatformParameters, m: PlatformMotion, external: Wrench = NO_WRENCH, base: MovingBase = FIXED_BASE
 ) -> list[Reactions]:
     """Identity: along the leg the prismatic force is F - C_p L' - m_r L'', F being the actuator's force."""
     loads = [leg_load(p, leg, m, base) for leg in p.legs]

@@ -14,7 +14,9 @@ from tauforge.algebra.vectors import Matrix, Transform, Vector, rotation_about_x
 from tauforge.formulations.trees.frames import GROUND, JointFrame
 
 SMALLEST_SINE = 1e-15  # of a twist between axes that are not parallel
-ROUNDING = 4e-15  # of a component that is zero but for rounding, beside the coordinates that it is a difference of
+COORDINATE_ERROR = (
+    4e-15  # rounding of a component that should be 0, relative to the coordinates that it is a difference of
+)
 
 
 def split_z_x_z(R: Matrix, p: Vector) -> tuple[float, float, float]:
@@ -72,7 +74,7 @@ def aligned(frames: Sequence[JointFrame], ends: dict[int, Vector], size: float) 
 
 def tidy(v: Vector, size: float) -> Vector:
     """v with 0 for components that rounding left of coordinates of this size."""
-    return Vector(*(0.0 if abs(x) <= ROUNDING * size else x for x in v))
+    return Vector(*(0.0 if abs(x) <= COORDINATE_ERROR * size else x for x in v))
 
 
 def slid(

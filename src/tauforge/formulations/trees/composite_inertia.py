@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from tauforge.algebra.inertias import moved, rotated, turned_about_x, turned_about_z
 from tauforge.algebra.scalars import Scalar, is_number
-from tauforge.algebra.vectors import E_X, E_Y, E_Z, Matrix, Vector, cross
+from tauforge.algebra.vectors import E_Z, UNIT_VECTORS, Matrix, Vector, cross
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.trees.frames import (
     FREEDOMS,
@@ -22,8 +22,6 @@ from tauforge.formulations.trees.frames import (
     placements,
     seen_from_parent,
 )
-
-AXES = (E_X, E_Y, E_Z)
 
 
 def mass_matrix(frames: Sequence[JointFrame], q: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -74,10 +72,10 @@ def unit_wrenches(frame: JointFrame, place: Placement, m: Scalar, h: Vector, I: 
     if frame.kind == "P":
         return [Wrench(E_Z * m, Vector(h.y, -h.x, 0.0))]
     if frame.inverted:
-        return [Wrench(cross(h, axis), -(I @ axis)) for axis in AXES]
+        return [Wrench(cross(h, axis), -(I @ axis)) for axis in UNIT_VECTORS]
     h, I = place.turn @ h, rotated(I, place.turn)
-    turning = [Wrench(cross(axis, h), I @ axis) for axis in AXES]
-    return turning if frame.kind == "B" else [*(Wrench(axis * m, cross(h, axis)) for axis in AXES), *turning]
+    turning = [Wrench(cross(axis, h), I @ axis) for axis in UNIT_VECTORS]
+    return turning if frame.kind == "B" else [*(Wrench(axis * m, cross(h, axis)) for axis in UNIT_VECTORS), *turning]
 
 
 def components(frame: JointFrame, w: Wrench) -> list[Scalar]:

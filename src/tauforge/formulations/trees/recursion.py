@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tauforge.algebra.acceleration_matrices import acceleration_matrix
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import E_Z, ZERO, Matrix, Vector, cross
+from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.trees.frames import GROUND, JointFrame, Placement, seen_from_child
 from tauforge.formulations.trees.regrouping import nearly
@@ -26,7 +26,7 @@ class BaseState(NamedTuple):
     a: Vector
 
 
-class Motion(NamedTuple):
+class FrameMotion(NamedTuple):
     """Results of the outward pass for the inward one: joint turns and travels, U and the origin's acceleration."""
 
     turn: Matrix
@@ -44,22 +44,23 @@ def outward(
     qdd: Sequence[Scalar],
     base: BaseState,
     needed: Collection[int] | None = None,
-) -> dict[int, Motion]:
+) -> dict[int, FrameMotion]:
     """Motion of each joint frame, in its own axes, by its number.
 
     needed: numbers of the frames that are wanted, with all of their ancestors; default all
     """
-    motions: dict[int, Motion] = {GROUND: Motion(NO_TURN, ZERO, acceleration_matrix(base.omega, base.alpha), *base)}
+    motions: dict[int, FrameMotion] = {
+        GROUND: FrameMotion(IDENTITY, ZERO, acceleration_matrix(base.omega, base.alpha), *base)
+    }
     for k, frame in enumerate(frames):
         if needed is None or k in needed:
             motions[k] = _moved(frame, places[k], motions[frame.parent], qd, qdd)
     return motions
 
 
-NO_TURN = Matrix.diagonal(1.0, 1.0, 1.0)
-
-
-def _moved(frame: JointFrame, place: Placement, parent: Motion, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> Motion:
+def _moved(
+    frame: JointFrame, place: Placement, parent: FrameMotion, qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> FrameMotion:
     """The motion of a joint frame whose parent moves like this."""
     turn, travel = place
     R, p = frame.before
@@ -74,12 +75,12 @@ def _moved(frame: JointFrame, place: Placement, parent: Motion, qd: Sequence[Sca
     U = acceleration_matrix(omega, alpha)
     if not frame.revolute:
         a = a + U @ travel + cross(omega, E_Z * (2.0 * qd[at])) + E_Z * qdd[at]  # A7.34f
-    return Motion(turn, travel, U, omega, alpha, a)
+    return FrameMotion(turn, travel, U, omega, alpha, a)
 
 
 def _moved_by_vectors(
-    frame: JointFrame, place: Placement, parent: Motion, qd: Sequence[Scalar], qdd: Sequence[Scalar]
-) -> Motion:
+    frame: JointFrame, place: Placement, parent: FrameMotion, qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> FrameMotion:
     """The same for joints whose rates are vectors in the axes of `before`."""
     turn, travel = place
     R, p = frame.before
@@ -90,7 +91,7 @@ def _moved_by_vectors(
         w, dw = Vector(*qd[at : at + 3]), Vector(*qdd[at : at + 3])
         omega, alpha = turn.T @ omega, turn.T @ alpha
         omega, alpha = omega - w, alpha - cross(omega, w) - dw
-        return Motion(turn, travel, acceleration_matrix(omega, alpha), omega, alpha, turn.T @ a)
+        return FrameMotion(turn, travel, acceleration_matrix(omega, alpha), omega, alpha, turn.T @ a)
     if frame.kind == "F":
         v, dv = Vector(*qd[at : at + 3]), Vector(*qdd[at : at + 3])
         a = a + acceleration_matrix(omega, alpha) @ travel + cross(omega, v * 2.0) + dv
@@ -98,10 +99,10 @@ def _moved_by_vectors(
     w, dw = Vector(*qd[at : at + 3]), Vector(*qdd[at : at + 3])
     alpha = turn.T @ (alpha + cross(omega, w) + dw)
     omega = turn.T @ (omega + w)
-    return Motion(turn, travel, acceleration_matrix(omega, alpha), omega, alpha, turn.T @ a)
+    return FrameMotion(turn, travel, acceleration_matrix(omega, alpha), omega, alpha, turn.T @ a)
 
 
-def inertia_moment(I: Matrix, flat: bool, motion: Motion) -> Vector:
+def inertia_moment(I: Matrix, flat: bool, motion: FrameMotion) -> Vector:
     """I alpha + omega x I omega by the entries of U.
 
     For a flat link I_xx alpha_x + (I_zz - I_yy) omega_y omega_z is I_xx U_zy, and I_yy alpha_y + ... is -I_yy U_zx.
@@ -121,7 +122,7 @@ def inertia_moment(I: Matrix, flat: bool, motion: Motion) -> Vector:
     )
 
 
-def passed_inward(frame: JointFrame, motion: Motion, w: Wrench) -> Wrench:
+def passed_inward(frame: JointFrame, motion: FrameMotion, w: Wrench) -> Wrench:
     """A wrench at a joint frame, in its axes, seen from its parent's."""
     R, p = frame.before
     if frame.turns_and_slides:
@@ -133,7 +134,7 @@ def passed_inward(frame: JointFrame, motion: Motion, w: Wrench) -> Wrench:
     return Wrench(f, R @ (motion.turn @ n) + cross(p, f))
 
 
-def joint_force(frame: JointFrame, motion: Motion, w: Wrench) -> list[Scalar]:
+def joint_force(frame: JointFrame, motion: FrameMotion, w: Wrench) -> list[Scalar]:
     """What the joint's rates do work with, of the wrench at its frame."""
     match frame.kind:
         case "R":
@@ -146,7 +147,7 @@ def joint_force(frame: JointFrame, motion: Motion, w: Wrench) -> list[Scalar]:
             return [*(motion.turn @ w.force), *(motion.turn @ w.moment)]
 
 
-def inward(frames: Sequence[JointFrame], motions: dict[int, Motion], external: dict[int, Wrench]) -> list[Scalar]:
+def inward(frames: Sequence[JointFrame], motions: dict[int, FrameMotion], external: dict[int, Wrench]) -> list[Scalar]:
     """Joint forces, from the ends to the base. external: what acts on bodies, at the joint frame, in its axes."""
     pending = {k: Wrench(-w.force, -w.moment) for k, w in external.items()}
     forces: list[list[Scalar]] = []

@@ -13,11 +13,10 @@ from collections.abc import Sequence
 
 from tauforge.algebra.inertias import moved, rotated
 from tauforge.algebra.scalars import Scalar, is_number, is_zero
-from tauforge.algebra.vectors import ZERO, Matrix, Vector
+from tauforge.algebra.vectors import ZERO, ZERO_MATRIX, Matrix, Vector
 from tauforge.formulations.trees.frames import GROUND, JointFrame
 
-NO_INERTIA = Matrix.diagonal(0.0, 0.0, 0.0)
-ROUNDING = 1e-15  # rounding error of an exact zero after regrouping, relative to the terms that cancelled
+CANCELLATION_ERROR = 1e-15  # rounding error of an exact zero after regrouping, relative to the terms that cancelled
 
 
 def regrouped(frames: Sequence[JointFrame]) -> tuple[JointFrame, ...]:
@@ -40,7 +39,7 @@ def regrouped(frames: Sequence[JointFrame]) -> tuple[JointFrame, ...]:
             case "P":
                 given = 0.0, ZERO, I
             case "B":
-                given, mass = (mass, ZERO, NO_INERTIA), 0.0
+                given, mass = (mass, ZERO, ZERO_MATRIX), 0.0
             case _:
                 continue
         result[i] = frame._replace(mass=mass, first_moment=h, inertia=rounded(I - given[2], I), flat=flat)
@@ -81,7 +80,7 @@ def axis_second_moment(h: Vector, I: Matrix) -> tuple[Scalar, bool]:
 def nearly(x: Scalar, cancelled: Matrix) -> Scalar:
     """x, or 0 where x is only the rounding error of a cancellation among terms as large as those of `cancelled`."""
     entries = [entry for row in cancelled.rows for entry in row if is_number(entry)]
-    return 0.0 if is_number(x) and abs(x) <= ROUNDING * max(map(abs, entries), default=0.0) else x
+    return 0.0 if is_number(x) and abs(x) <= CANCELLATION_ERROR * max(map(abs, entries), default=0.0) else x
 
 
 def rounded(M: Matrix, *terms: Matrix) -> Matrix:

@@ -10,16 +10,16 @@ from tauforge.algebra.vectors import E_Z, ZERO, Vector, cross
 from tauforge.formulations.trees.frames import GROUND, JointFrame, Placement
 
 
-class Twist(NamedTuple):
+class FrameVelocity(NamedTuple):
     """Velocity of a joint frame's origin and angular velocity, in the frame's own axes."""
 
     v: Vector
     omega: Vector
 
 
-def twists(frames: Sequence[JointFrame], places: Sequence[Placement], qd: Sequence[Scalar]) -> dict[int, Twist]:
+def twists(frames: Sequence[JointFrame], places: Sequence[Placement], qd: Sequence[Scalar]) -> dict[int, FrameVelocity]:
     """By number of the frame; the base is at rest."""
-    found = {GROUND: Twist(ZERO, ZERO)}
+    found = {GROUND: FrameVelocity(ZERO, ZERO)}
     for k, frame in enumerate(frames):
         parent, (R, p), (turn, travel), at = found[frame.parent], frame.before, places[k], frame.at
         v = R.T @ (parent.v + cross(parent.omega, p))
@@ -27,16 +27,16 @@ def twists(frames: Sequence[JointFrame], places: Sequence[Placement], qd: Sequen
         v = v + cross(omega, travel)
         match frame.kind:
             case "R":
-                found[k] = Twist(turn.T @ v, turn.T @ omega + E_Z * qd[at])
+                found[k] = FrameVelocity(turn.T @ v, turn.T @ omega + E_Z * qd[at])
                 continue
             case "P":
                 v = v + E_Z * qd[at]
             case "B" if frame.inverted:
-                found[k] = Twist(turn.T @ v, turn.T @ omega - Vector(*qd[at : at + 3]))
+                found[k] = FrameVelocity(turn.T @ v, turn.T @ omega - Vector(*qd[at : at + 3]))
                 continue
             case "B":
                 omega = omega + Vector(*qd[at : at + 3])
             case _:
                 v, omega = v + Vector(*qd[at : at + 3]), omega + Vector(*qd[at + 3 : at + 6])
-        found[k] = Twist(turn.T @ v, turn.T @ omega)
+        found[k] = FrameVelocity(turn.T @ v, turn.T @ omega)
     return found

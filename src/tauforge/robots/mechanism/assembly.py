@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.algebra.rotations import angles_of
-from tauforge.algebra.vectors import IDENTITY, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
+from tauforge.algebra.vectors import IDENTITY, NO_DISPLACEMENT, ZERO, ZERO_MATRIX, Matrix, Transform, Vector
 from tauforge.arrays import Array
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.kinematics import world_frames
 from tauforge.formulations.mechanism.parameters import HINGE, POINT, WELD, Cut, Place
-from tauforge.formulations.trees.alignment import ROUNDING, aligned, slid, tidy
+from tauforge.formulations.trees.alignment import COORDINATE_ERROR, aligned, slid, tidy
 from tauforge.formulations.trees.frames import GROUND, JointFrame, placements
 from tauforge.robots.mechanism.parts import (
     GROUND_NAME,
@@ -32,8 +32,6 @@ from tauforge.robots.mechanism.parts import (
     Universal,
 )
 from tauforge.robots.mechanism.spanning_tree import SpanningTree
-
-NO_INERTIA = Matrix.diagonal(0.0, 0.0, 0.0)
 
 
 class Assembly(NamedTuple):
@@ -71,7 +69,7 @@ def largest_coordinate(bodies: Sequence[Body], joints: Sequence[MechanismJoint])
 
 def tidied(T: Transform, size: float) -> Transform:
     """With 0 and 1 for what rounding left of them, in coordinates of this size."""
-    rows = [[round(x) if abs(x - round(x)) <= ROUNDING else x for x in row] for row in T.rotation.rows]
+    rows = [[round(x) if abs(x - round(x)) <= COORDINATE_ERROR else x for x in row] for row in T.rotation.rows]
     return Transform(Matrix.of([[float(x) for x in row] for row in rows]), tidy(T.translation, size))
 
 
@@ -170,7 +168,7 @@ def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: Sp
                     tidied(inner.inverse().then(world), size),
                     0.0,
                     ZERO,
-                    NO_INERTIA,
+                    ZERO_MATRIX,
                     inverted=step.kind == "B" and not outward,
                 )
             )

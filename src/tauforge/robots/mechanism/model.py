@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.scalars import Scalar, is_number
-from tauforge.algebra.vectors import ZERO, Matrix, Vector
+from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.drives import DriveParameters
 from tauforge.formulations.mechanism.parameters import BodyInTree, MechanismParameters
-from tauforge.formulations.trees.alignment import ROUNDING, tidy
+from tauforge.formulations.trees.alignment import COORDINATE_ERROR, tidy
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.formulations.trees.regrouping import regrouped
 from tauforge.kernels.specification import Shape
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from tauforge.robots.mechanism.description import MechanismDescription
 
 Scalars = Sequence[Scalar]
-NO_INERTIA = Matrix.diagonal(0.0, 0.0, 0.0)
 NO_DRIVE = DriveParameters(0.0, 0.0, 0.0, 0.0, 1.0)
-MASSLESS_BODY = BodyParameters(0.0, ZERO, NO_INERTIA)
 
 
 def varying_fields(m: MechanismDescription) -> Mapping[str, Shape]:
@@ -73,5 +71,5 @@ def _without_rounding(I: Matrix) -> Matrix:
     entries = [x for row in I.rows for x in row]
     if not all(is_number(x) for x in entries):
         return I
-    most = 2 * ROUNDING * max(abs(x) for x in entries)
+    most = 2 * COORDINATE_ERROR * max(abs(x) for x in entries)
     return Matrix.of([[0.0 if abs(x) <= most else x for x in row] for row in I.rows])

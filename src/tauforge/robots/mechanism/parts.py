@@ -12,10 +12,9 @@ from tauforge import validation
 from tauforge.algebra.vectors import IDENTITY, Transform, Vector
 from tauforge.errors import ModelError
 from tauforge.formulations.drives import DriveParameters
-from tauforge.validation import Floats, Rows
+from tauforge.validation import ZERO_INERTIA, Floats, Rows
 
 GROUND_NAME = "ground"
-ZERO_INERTIA: Rows = ((0.0, 0.0, 0.0),) * 3
 SHORTEST_AXIS = 1e-12
 
 

@@ -14,6 +14,7 @@ from tauforge.arrays import Array
 from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError
 from tauforge.evaluation.reference import reference
+from tauforge.formulations.bodies import MASSLESS_BODY
 from tauforge.formulations.mechanism.configuration import stepped_tree
 from tauforge.formulations.mechanism.parameters import (
     CUT_ROWS,
@@ -44,7 +45,7 @@ from tauforge.robots.mechanism.mobility import (
     mobility,
     samples,
 )
-from tauforge.robots.mechanism.model import MASSLESS_BODY, NO_DRIVE
+from tauforge.robots.mechanism.model import NO_DRIVE
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spring, body_in_text
 from tauforge.robots.mechanism.reductions import reduced_sets, reductions
 from tauforge.robots.mechanism.spanning_tree import SpanningTree, spanning_tree

@@ -61,8 +61,8 @@ if TYPE_CHECKING:
 
 Scalars = Sequence[Scalar]
 INVERSE_KINEMATICS_STEPS = 3  # of one call: more are compiled longer, fewer are called more often
-SUSPICIOUS = 1e10  # accelerations (or slopes of them) that large have the mass matrix looked at
-SINGULAR = 1e15  # condition number of a mass matrix without an inverse in double precision
+SUSPICIOUS_ACCELERATION = 1e10  # accelerations (or slopes of them) that large have the mass matrix looked at
+SINGULAR_MASS = 1e15  # condition number of a mass matrix without an inverse in double precision
 
 
 def arm_carrying(arm: ArmParameters, payload: Scalars | None) -> ArmParameters:
@@ -292,11 +292,11 @@ def inverse_kinematics_steps(
 ) -> list[Any]:
     """The joints after a few steps of damped least squares, and their residual.
 
-    target: the upper three rows of world <- tool, one after another; the others as in `levenberg_marquardt.Task`
+    target: the upper three rows of world <- tool, one after another; the others as in `levenberg_marquardt.PoseTask`
     """
     rotation = Matrix.of([target[0:3], target[4:7], target[8:11]])
     pose = Transform(rotation, Vector(target[3], target[7], target[11]))
-    task = levenberg_marquardt.Task(pose, asked, lower, upper, length[0])
+    task = levenberg_marquardt.PoseTask(pose, asked, lower, upper, length[0])
     for _ in range(INVERSE_KINEMATICS_STEPS):
         q = levenberg_marquardt.step(model.parameters, task, q)
     return [q, levenberg_marquardt.residual(model.parameters, task, q)]
@@ -309,9 +309,9 @@ def energy(model: ArmModel, q: Scalars, qd: Scalars, payload: Scalars | None = N
 
 
 FORWARD_OR_REVERSE = {"reverse": (False, True)}  # whichever is cheaper for the arm
-AXES = {"tool_axes": False}
+WORLD_AXES = {"tool_axes": False}
 TIP_WRENCH = Argument("tip_wrench", (6,), "force and moment at the tool origin", also="external_wrench")
-LOADS = (TIP_WRENCH, PAYLOAD, BASE_MOTION)
+ARM_LOADS = (TIP_WRENCH, PAYLOAD, BASE_MOTION)
 
 
 @cache
@@ -329,19 +329,25 @@ def function_table(n: int) -> FunctionTable:
             inverse_dynamics,
             acceleration,
             ((n,),),
-            LOADS,
-            {"formulation": DEFAULT_FORMULATION, **AXES},
+            ARM_LOADS,
+            {"formulation": DEFAULT_FORMULATION, **WORLD_AXES},
             names=("tau",),
         ),
         "forward_dynamics": Function(
-            forward_dynamics, force, ((n,),), LOADS, AXES, Guard(SUSPICIOUS, judge), names=("qdd",)
+            forward_dynamics,
+            force,
+            ((n,),),
+            ARM_LOADS,
+            WORLD_AXES,
+            Guard(SUSPICIOUS_ACCELERATION, judge),
+            names=("qdd",),
         ),
         "mass_matrix": Function(mass_matrix, q, (square,), carried),
         "coriolis_matrix": Function(coriolis_matrix, state, (square,), carried),
         "gravity_forces": Function(gravity_forces, q, ((n,),), carried),
         "bias_forces": Function(bias_forces, state, ((n,),), carried),
         "friction_forces": Function(friction_forces, joints("qd"), ((n,),)),
-        "joint_wrenches": Function(joint_wrenches, acceleration, ((n, 6),), LOADS, AXES),
+        "joint_wrenches": Function(joint_wrenches, acceleration, ((n, 6),), ARM_LOADS, WORLD_AXES),
         "inverse_dynamics_derivatives": Function(
             inverse_dynamics_derivatives,
             acceleration,
@@ -357,7 +363,7 @@ def function_table(n: int) -> FunctionTable:
             (square,) * 3,
             carried,
             FORWARD_OR_REVERSE,
-            Guard(SUSPICIOUS, judge),
+            Guard(SUSPICIOUS_ACCELERATION, judge),
             in_parts=large_arms.forward_dynamics_derivatives,
             names=("dqdd_dq", "dqdd_dqd", "dqdd_dtau"),
         ),
@@ -404,4 +410,4 @@ def judge(
     conditions = np.full(len(q), np.nan)
     conditions[finite] = np.linalg.cond(matrices[finite])
     reason = "the mass matrix has no inverse; a link without mass or inertia moves freely"
-    return Verdict(conditions > SINGULAR, [reason] * len(q), q, conditions)
+    return Verdict(conditions > SINGULAR_MASS, [reason] * len(q), q, conditions)

@@ -21,12 +21,12 @@ from tauforge.robots.serial.functions import INVERSE_KINEMATICS_STEPS
 if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm
 
-TOLERANCE = 1e-10  # of the pose error, m and rad together
-ROUNDING = 1e-12  # of that error, for lengths of a metre: what double precision may leave
-ROUNDS = 10  # calls before a start is given up: 30 steps, where one that arrives at all takes 10 to 20
+POSE_TOLERANCE = 1e-10  # of the pose error, m and rad together
+ROUNDING_ERROR = 1e-12  # of that error, for lengths of a metre: what double precision may leave
+CALLS_PER_START = 10  # calls before a start is given up: 30 steps, where one that arrives at all takes 10 to 20
 STARTS = (8, 32, 128)  # random starts of the first, second and third attempt
-AT_ONCE = 32_768  # rows of one call: bounds the memory
-TURN = 2 * np.pi
+MAX_ROWS = 32_768  # rows of one call: bounds the memory
+FULL_TURN = 2 * np.pi
 TASK = 6  # directions
 
 
@@ -52,7 +52,7 @@ class JointRanges(NamedTuple):
         return np.minimum(np.maximum(q, self.lower), self.upper)  # in a fraction of the time of np.clip
 
 
-class Task(NamedTuple):
+class PoseTasks(NamedTuple):
     """What the rows of a batch are asked for: target (k, 12), asked (6,), lower and upper (n,), length (k, 1)."""
 
     target: Array
@@ -61,10 +61,10 @@ class Task(NamedTuple):
     upper: Array
     length: Array
 
-    def rows(self, chosen: Any) -> Task:
+    def rows(self, chosen: Any) -> PoseTasks:
         return self._replace(target=self.target[chosen], length=self.length[chosen])
 
-    def repeated(self, times: int) -> Task:
+    def repeated(self, times: int) -> PoseTasks:
         return self._replace(target=self.target.repeat(times, axis=0), length=self.length.repeat(times, axis=0))
 
 
@@ -126,9 +126,9 @@ def solve(
             first = int(np.argmax(failed))
             reason = "no joint coordinates within the limits reach the pose"
             remedy = "Give a guess near the answer, or say by mask= which directions count"
-            if residuals[first] <= ROUNDING * max(1.0, task.length[first, 0]):
+            if residuals[first] <= ROUNDING_ERROR * max(1.0, task.length[first, 0]):
                 reason = f"rounding alone exceeds the tolerance of {enough:.3g}"
-                remedy = f"Give a larger tolerance; the default is {TOLERANCE:g}"
+                remedy = f"Give a larger tolerance; the default is {POSE_TOLERANCE:g}"
             raise ConvergenceError(
                 f"{arm.name}: {reason}",
                 residual=float(residuals[first]),
@@ -140,14 +140,14 @@ def solve(
     return found.reshape(*batch, arm.n)
 
 
-def task_of(targets: Array, asked: Array, ranges: JointRanges) -> Task:
+def task_of(targets: Array, asked: Array, ranges: JointRanges) -> PoseTasks:
     """Lengths are measured against a third of the stretched arm, or of the way to the target if that is longer."""
     away = np.linalg.norm(targets[:, 3::4] - ranges.origin, axis=1, keepdims=True)
     length = np.maximum(away, ranges.stretched) / 3
-    return Task(targets, asked, ranges.lower, ranges.upper, np.where(length > 0, length, 1.0))
+    return PoseTasks(targets, asked, ranges.lower, ranges.upper, np.where(length > 0, length, 1.0))
 
 
-def searched(arm: SerialArm, task: Task, guess: Array | None, enough: float) -> tuple[Array, Array, int]:
+def searched(arm: SerialArm, task: PoseTasks, guess: Array | None, enough: float) -> tuple[Array, Array, int]:
     """Joint coordinates (k, n) and residuals (k,) of every row, and the steps that a row was given at most.
 
     The guess comes first, then random starts, more of them at every attempt. The best start goes on in the next one:
@@ -158,23 +158,23 @@ def searched(arm: SerialArm, task: Task, guess: Array | None, enough: float) -> 
     found, best = ranges.clipped(near), np.full(count, np.inf)
     for starts in STARTS if guess is None else (1, *STARTS):
         left = np.flatnonzero(best > enough)
-        for first in range(0, len(left), AT_ONCE // starts):
-            rows = left[first : first + AT_ONCE // starts]
+        for first in range(0, len(left), MAX_ROWS // starts):
+            rows = left[first : first + MAX_ROWS // starts]
             part = task.rows(rows)
             half = np.where(np.isnan(ranges.half), 3 * part.length, ranges.half)
             q = ranges.clipped(ranges.middle + half[:, None] * directions(starts, arm.n))
             q[:, 0] = found[rows]
             found[rows], best[rows] = best_of_starts(arm, part, q, enough)
-        steps += starts * ROUNDS * INVERSE_KINEMATICS_STEPS if len(left) else 0
+        steps += starts * CALLS_PER_START * INVERSE_KINEMATICS_STEPS if len(left) else 0
     return nearest_turns(found, near, ranges), best, steps
 
 
-def best_of_starts(arm: SerialArm, task: Task, q: Array, enough: float) -> tuple[Array, Array]:
+def best_of_starts(arm: SerialArm, task: PoseTasks, q: Array, enough: float) -> tuple[Array, Array]:
     """For every row of the task the start (k, s, n) that arrives in the fewest calls, or else ends nearest."""
     count, starts, n = q.shape
     found, best = np.empty((count, n)), np.empty(count)
     going, task, q = np.arange(count), task.repeated(starts), q.reshape(-1, n)
-    for left in reversed(range(ROUNDS)):
+    for left in reversed(range(CALLS_PER_START)):
         q, residuals = advanced(arm, task, q)
         nearest = residuals.reshape(-1, starts)
         if not left:
@@ -193,7 +193,7 @@ def best_of_starts(arm: SerialArm, task: Task, q: Array, enough: float) -> tuple
     return found, best
 
 
-def approached(arm: SerialArm, poses: Array, q: Array, enough: float = TOLERANCE) -> tuple[Array, Array]:
+def approached(arm: SerialArm, poses: Array, q: Array, enough: float = POSE_TOLERANCE) -> tuple[Array, Array]:
     """From near the answer, without other starts and without limits: joint coordinates (k, n) and residuals (k,).
 
     poses: (k, 4, 4), q: (k, n)
@@ -212,11 +212,11 @@ def towards(arm: SerialArm, pose: Array, near: Array) -> Array:
     """
     task = task_of(checked_poses(pose).reshape(1, 16)[:, :12], np.ones(TASK), arm._joint_ranges)
     start = arm._joint_ranges.clipped(np.asarray(near, float)[None])
-    found, _ = best_of_starts(arm, task, start[:, None], TOLERANCE)
+    found, _ = best_of_starts(arm, task, start[:, None], POSE_TOLERANCE)
     return np.asarray(found[0] if np.isfinite(found).all() else near)
 
 
-def advanced(arm: SerialArm, task: Task, q: Array) -> tuple[Array, Array]:
+def advanced(arm: SerialArm, task: PoseTasks, q: Array) -> tuple[Array, Array]:
     """A few steps for every row: joint coordinates (k, n) and residuals (k,)."""
     target, *others = task
     arguments = dict(zip(("target", "q", "asked", "lower", "upper", "length"), (target, q, *others), strict=True))
@@ -229,9 +229,11 @@ def nearest_turns(q: Array, reference: Array, ranges: JointRanges) -> Array:
     if np.abs(q - reference).max(initial=0.0) <= np.pi:
         return q
     turns = np.clip(
-        np.round((reference - q) / TURN), np.ceil((ranges.lower - q) / TURN), np.floor((ranges.upper - q) / TURN)
+        np.round((reference - q) / FULL_TURN),
+        np.ceil((ranges.lower - q) / FULL_TURN),
+        np.floor((ranges.upper - q) / FULL_TURN),
     )
-    moved = ranges.clipped(q + TURN * turns)
+    moved = ranges.clipped(q + FULL_TURN * turns)
     return np.where(ranges.revolute & (turns != 0), moved, q)
 
 

@@ -10,11 +10,10 @@ from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.errors import ModelError
 from tauforge.formulations.drives import DriveParameters
 from tauforge.robots.serial.model import DHRow, JointNumbers, dh_displacements
-from tauforge.validation import IDENTITY_ROWS, Floats, Rows, to_transform
+from tauforge.validation import IDENTITY_ROWS, ZERO_INERTIA, Floats, Rows, to_transform
 
-KINDS = {"R": "revolute", "P": "prismatic"}
+JOINT_KINDS = {"R": "revolute", "P": "prismatic"}
 CONVENTIONS = ("standard", "modified")
-NO_INERTIA = ((0.0, 0.0, 0.0),) * 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +43,7 @@ class Joint:
     offset: float = 0.0
     mass: float = 0.0
     com: Floats = (0.0, 0.0, 0.0)
-    inertia: Rows = NO_INERTIA
+    inertia: Rows = ZERO_INERTIA
     viscous: float = 0.0
     coulomb: Floats = (0.0, 0.0)
     motor_inertia: float = 0.0
@@ -63,7 +62,7 @@ class Joint:
             object.__setattr__(self, field, value)
 
         validation.text(self.name, "name")
-        if not isinstance(self.kind, str) or self.kind not in KINDS:
+        if not isinstance(self.kind, str) or self.kind not in JOINT_KINDS:
             raise ModelError(
                 f"unknown joint letter {self.kind!r}",
                 field=where("kind"),

@@ -30,14 +30,14 @@ from tauforge.robots.serial.designs import ArmDesigns
 from tauforge.robots.serial.drawing import drawn, reactions
 from tauforge.robots.serial.drives import ArmFriction, JointSensors
 from tauforge.robots.serial.formulations import ArmFormulations
-from tauforge.robots.serial.functions import SINGULAR, function_table
+from tauforge.robots.serial.functions import SINGULAR_MASS, function_table
 from tauforge.robots.serial.model import ArmModel
 from tauforge.robots.serial.moved_body import Tool
 from tauforge.robots.serial.summary import summary
 from tauforge.robots.summary import Summary
 
 Scalars = Sequence[Scalar]
-TRIED = 20  # random states at which the mass matrix is looked at
+STATES_TRIED = 20  # random states at which the mass matrix is looked at
 
 
 @ours
@@ -150,8 +150,8 @@ class SerialArm(ArmDescription):
         return summary(self)
 
     def issues(self) -> list[str]:
-        q = self.random_states(TRIED)[0]
-        if (np.linalg.cond(self.mass_matrix(q)) > SINGULAR).any():
+        q = self.random_states(STATES_TRIED)[0]
+        if (np.linalg.cond(self.mass_matrix(q)) > SINGULAR_MASS).any():
             return [
                 "the mass matrix has no inverse: a link without mass or inertia moves freely; it cannot be simulated"
             ]
@@ -318,7 +318,7 @@ class SerialArm(ArmDescription):
         guess: ArrayLike | None = None,
         *,
         mask: ArrayLike | None = None,
-        tolerance: float = ik.TOLERANCE,
+        tolerance: float = ik.POSE_TOLERANCE,
         on_failure: str = "raise",
     ) -> Array:
         """Joint coordinates (..., n) within the limits that bring the tool to `pose`, by damped least squares.

@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 Shape = tuple[int, ...]
 Scalars = Sequence[Scalar]
 DH = ("alpha", "a", "d", "theta")
-DRIVE = ("viscous", "motor_inertia", "gear_ratio")
+DRIVE_FIELDS = ("viscous", "motor_inertia", "gear_ratio")
 # fields of a joint, and the shape of one joint's share
-SHARES: dict[str, Shape] = {
+JOINT_SHARES: dict[str, Shape] = {
     **BODY_SHARES,
     "offset": (),
     "coulomb": (2,),
-    **dict.fromkeys((*DRIVE, *DH), ()),
+    **dict.fromkeys((*DRIVE_FIELDS, *DH), ()),
 }
 
 
 def varying_fields(arm: ArmDescription) -> dict[str, Shape]:
     """Fields of an arm that may vary, each for every joint; gravity is one vector."""
-    own = SHARES if _has_dh(arm) else {field: share for field, share in SHARES.items() if field not in DH}
+    own = JOINT_SHARES if _has_dh(arm) else {field: share for field, share in JOINT_SHARES.items() if field not in DH}
     return {"gravity": (3,), **{field: (arm.n, *share) for field, share in own.items()}}
 
 
@@ -105,7 +105,7 @@ def _varied(joint: JointNumbers, arm: ArmDescription, i: int, shares: dict[str, 
                 joint = joint._replace(inertia=Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
             case "coulomb":
                 joint = joint._replace(drive=joint.drive._replace(coulomb_plus=share[0], coulomb_minus=share[1]))
-            case _ if field in DRIVE:
+            case _ if field in DRIVE_FIELDS:
                 joint = joint._replace(drive=joint.drive._replace(**{field: share[0]}))
     row = arm.joints[i].dh
     geometry = {field: share[0] for field, share in shares.items() if field in DH}

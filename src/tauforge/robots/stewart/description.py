@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     pass
 
 COINCIDENT = 1e-9  # of the platform's size: points nearer than that are one
-ALONG = 1e-9  # sine of the angle below which an axis is taken to lie along another
+AXIS_TOLERANCE = 1e-9  # sine of the angle below which an axis is taken to lie along another
 MASSES = (
     "lower_mass",
     "upper_mass",
@@ -299,7 +299,7 @@ class PlatformDescription(Robot):
             return False
         bare = self._default_axes()
         size = np.linalg.norm(bare, axis=1, keepdims=True)
-        return bool((size > 0).all() and np.abs(bare / size - np.array(self.universal_axes)).max() < ALONG)
+        return bool((size > 0).all() and np.abs(bare / size - np.array(self.universal_axes)).max() < AXIS_TOLERANCE)
 
     def without_friction(self) -> Self:
         """The same platform with no friction in its joints."""

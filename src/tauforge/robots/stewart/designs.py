@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PLATES = ("base", "platform")
 STROKE = ("shortest_leg", "longest_leg")
 SCALARS = {"platform_mass": ("kg", "mass of the platform"), "leg_radius": ("m", "radius of the legs, for clearance")}
-TOGETHER = 1e-9  # rad: of joints in the same direction it is open which one turns to which side
+SAME_DIRECTION = 1e-9  # rad: of joints in the same direction it is open which one turns to which side
 ON_THE_AXIS = 1e-9  # of the mean radius: the direction of a joint nearer to the centre is rounding
 
 
@@ -111,7 +111,7 @@ def _plate(platform: PlatformDescription, name: str) -> Plate:
     gaps = np.remainder(azimuth[np.roll(order, -1)] - azimuth[order], 2 * np.pi)
     start = int(gaps[1::2].sum() < gaps[::2].sum())  # the nearer neighbours are the pairs
     pairs = gaps[start::2]
-    apart = ((pairs > TOGETHER) & (pairs < 2 * np.pi - TOGETHER)).all()
+    apart = ((pairs > SAME_DIRECTION) & (pairs < 2 * np.pi - SAME_DIRECTION)).all()
     if apart and radii.min() > ON_THE_AXIS * radii.mean():
         gap = float(pairs.mean())
         side[:] = 1.0

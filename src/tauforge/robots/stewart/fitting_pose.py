@@ -12,14 +12,14 @@ from tauforge.robots.stewart.pose_search import default_guess
 if TYPE_CHECKING:
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
-HEIGHTS = 21  # level poses between the shortest and the longest legs
-RANDOM = 2000  # poses about those
-TURN = 0.5  # rad, standard deviation of their angles
-SHIFT = 0.3  # standard deviation of their positions, relative to the height
+LEVEL_POSES = 21  # level poses between the shortest and the longest legs
+RANDOM_POSES = 2000  # poses about those
+RANDOM_TILT = 0.5  # rad, standard deviation of their angles
+RANDOM_SHIFT = 0.3  # standard deviation of their positions, relative to the height
 DESCENTS = 40  # from the best of them
-ROUNDS = 40  # steps of a descent
-DIFFERENCE = 1e-7  # of difference quotients
-LOST = 1e3  # instead of a violation that is NaN
+DESCENT_STEPS = 40  # steps of a descent
+DIFFERENCE_STEP = 1e-7  # of difference quotients
+NAN_VIOLATION = 1e3  # instead of a violation that is NaN
 SLIGHT = 1e-6  # violation at which a descent ends: it approaches the limit from outside
 
 
@@ -39,12 +39,12 @@ def fitting_pose(platform: StewartPlatform, seed: int = 0) -> Array | None:
     The search tries level poses above the base, then random ones about those, then descents from the best of them.
     """
     shortest, longest = _leg_range(platform)
-    legs = np.linspace(shortest, longest, HEIGHTS)
+    legs = np.linspace(shortest, longest, LEVEL_POSES)
     level = default_guess(platform, legs)
     rng = np.random.default_rng(seed)
-    about = level[rng.integers(HEIGHTS, size=RANDOM)]
-    about[:, 3:] += TURN * rng.normal(size=(RANDOM, 3))
-    about[:, :3] += SHIFT * np.abs(about[:, 2:3]) * rng.normal(size=(RANDOM, 3))
+    about = level[rng.integers(LEVEL_POSES, size=RANDOM_POSES)]
+    about[:, 3:] += RANDOM_TILT * rng.normal(size=(RANDOM_POSES, 3))
+    about[:, :3] += RANDOM_SHIFT * np.abs(about[:, 2:3]) * rng.normal(size=(RANDOM_POSES, 3))
     for poses in (level, about):
         holds = platform.within_limits(poses).hold
         if holds.any():
@@ -57,7 +57,7 @@ def fitting_pose(platform: StewartPlatform, seed: int = 0) -> Array | None:
 def pictured_pose(platform: StewartPlatform) -> Array:
     """A level pose (6,) in the middle of those that keep the limits; without a stroke, one of modest height."""
     shortest, longest = _leg_range(platform)
-    level = default_guess(platform, np.linspace(shortest, longest, HEIGHTS))
+    level = default_guess(platform, np.linspace(shortest, longest, LEVEL_POSES))
     held = level[platform.within_limits(level).hold]
     poses = held if len(held) else level
     return np.asarray(poses[len(poses) // (2 if platform.stroke is not None else 4)])
@@ -76,19 +76,19 @@ def _violations(platform: StewartPlatform, poses: Array) -> Array:
     size = _leg_range(platform).max()
     margins = platform.within_limits(poses).margins(size)
     broken = np.concatenate([np.zeros((*poses.shape[:-1], 1)), margins], axis=-1)
-    return np.asarray(np.where(np.isnan(broken), LOST, np.maximum(-broken, 0.0)))
+    return np.asarray(np.where(np.isnan(broken), NAN_VIOLATION, np.maximum(-broken, 0.0)))
 
 
 def _descended(platform: StewartPlatform, poses: Array) -> Array | None:
     """The first pose without violations that Levenberg-Marquardt steps reach from one of these poses (k, 6)."""
     scale = np.array([_leg_range(platform).max()] * 3 + [1.0] * 3)
     broken, damping = _violations(platform, poses), np.full((len(poses), 1), 1e-3)
-    for _ in range(ROUNDS):
+    for _ in range(DESCENT_STEPS):
         arrived = broken.max(axis=-1) < SLIGHT
         if arrived.any():
             return np.asarray(poses[np.argmax(arrived)])
-        aside = poses[:, None] + DIFFERENCE * np.diag(scale)
-        slopes = (_violations(platform, aside) - broken[:, None]) / DIFFERENCE  # (k, 6, limits)
+        aside = poses[:, None] + DIFFERENCE_STEP * np.diag(scale)
+        slopes = (_violations(platform, aside) - broken[:, None]) / DIFFERENCE_STEP  # (k, 6, limits)
         normal = np.einsum("kil,kjl->kij", slopes, slopes) + damping[..., None] * np.eye(6)
         step = np.linalg.solve(normal, -np.einsum("kil,kl->ki", slopes, broken)[..., None])[..., 0]
         tried = poses + step * scale

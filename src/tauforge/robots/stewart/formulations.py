@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.formulations import Formulations, Simplification
-from tauforge.robots.stewart.functions import EXACT, FIXED_BASE_ONLY, MODELS
+from tauforge.robots.stewart.functions import EXACT, FIXED_BASE_MODELS, MODELS
 from tauforge.robots.stewart.spherical_legs import SPHERICAL, UNIVERSAL
 
 if TYPE_CHECKING:
@@ -46,11 +46,11 @@ def corrections(model: str, given: Any) -> tuple[str, ...]:
 
 def check_moving_base(platform: PlatformDescription, model: str = EXACT) -> None:
     """UnsupportedFeatureError where the model, or the friction of the platform, needs a base at rest."""
-    if model in FIXED_BASE_ONLY:
+    if model in FIXED_BASE_MODELS:
         raise UnsupportedFeatureError(
             f"{model} does not take a moving base",
             field="base_motion",
-            remedy=f"Use one of {', '.join(name for name in fitting(platform) if name not in FIXED_BASE_ONLY)}",
+            remedy=f"Use one of {', '.join(name for name in fitting(platform) if name not in FIXED_BASE_MODELS)}",
         )
     if platform.base_joint == SPHERICAL and platform.friction[0] != 0:
         raise UnsupportedFeatureError(

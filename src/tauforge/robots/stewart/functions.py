@@ -36,7 +36,7 @@ from tauforge.formulations.stewart.kinematics import leg_motion as motion_of
 from tauforge.formulations.stewart.kinematics import leg_vector
 from tauforge.formulations.stewart.limits import PlatformLimits
 from tauforge.formulations.stewart.lumping import LumpedPlatform
-from tauforge.formulations.stewart.moving_base import AT_REST, MovingBase
+from tauforge.formulations.stewart.moving_base import FIXED_BASE, MovingBase
 from tauforge.formulations.stewart.parameters import LEGS, PlatformMotion, PlatformParameters, with_payload
 from tauforge.formulations.stewart.platform_equations import force_matrix as matrix_of
 from tauforge.formulations.stewart.platform_equations import leg_vectors
@@ -47,7 +47,7 @@ Scalars = Sequence[Scalar]
 TINY = 1e-300  # NaN and results that overflow count as doubtful, others of any size do not
 LARGE = 1e6  # of twists beside the legs' speeds: the condition number is looked at
 EXACT, MASSLESS, VECTORS = "exact", "massless-legs", "exact-vectors"
-NEWTON_STEPS = 5  # of one call of the tracking kernel: enough from a centimetre and a degree away
+TRACKING_STEPS = 5  # of one call of the tracking kernel: enough from a centimetre and a degree away
 
 
 class PlatformModel(NamedTuple):
@@ -88,7 +88,7 @@ def model_carrying(model: PlatformModel, payload: Scalars | None) -> PlatformMod
 
 def moving(base_motion: Scalars | None) -> MovingBase:
     if base_motion is None:
-        return AT_REST
+        return FIXED_BASE
     return MovingBase(Vector(*base_motion[:3]), Vector(*base_motion[3:6]), Vector(*base_motion[6:]))
 
 
@@ -106,42 +106,44 @@ class Model(NamedTuple):
 
 
 def _dasgupta(p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool]) -> list[Scalar]:
-    return dasgupta1998.inverse_dynamics(p, m, w, dasgupta1998.Corrections(**chosen))
+    return dasgupta1998.inverse_dynamics(p, m, w, dasgupta1998.DasguptaCorrections(**chosen))
 
 
 def _pedrammehr(p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool]) -> list[Scalar]:
-    return pedrammehr2012.inverse_dynamics(p, m, w, pedrammehr2012.Corrections(**chosen))
+    return pedrammehr2012.inverse_dynamics(p, m, w, pedrammehr2012.PedrammehrCorrections(**chosen))
 
 
 def _closed(p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool]) -> list[Scalar]:
     terms = {name: value for name, value in chosen.items() if name in pedrammehr2012_closed.Terms._fields}
     rest = {name: value for name, value in chosen.items() if name not in terms}
-    corrections = pedrammehr2012.Corrections(**rest)
+    corrections = pedrammehr2012.PedrammehrCorrections(**rest)
     return pedrammehr2012_closed.inverse_dynamics(p, m, w, pedrammehr2012_closed.Terms(**terms), corrections)
 
 
 def _vectors(
-    p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool], base: MovingBase = AT_REST
+    p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool], base: MovingBase = FIXED_BASE
 ) -> list[Scalar]:
     return exact.inverse_dynamics(p, m, w, base)
 
 
 def _massless(
-    p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool], base: MovingBase = AT_REST
+    p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool], base: MovingBase = FIXED_BASE
 ) -> list[Scalar]:
     return massless_legs.inverse_dynamics(p, m, w, base)
 
 
 MODELS = {
-    "dasgupta1998": Model(_dasgupta, dasgupta1998.Corrections._fields),
-    "pedrammehr2012": Model(_pedrammehr, pedrammehr2012.Corrections._fields, universal_only=True),
+    "dasgupta1998": Model(_dasgupta, dasgupta1998.DasguptaCorrections._fields),
+    "pedrammehr2012": Model(_pedrammehr, pedrammehr2012.PedrammehrCorrections._fields, universal_only=True),
     "pedrammehr2012-closed": Model(
-        _closed, (*pedrammehr2012_closed.Terms._fields, *pedrammehr2012.Corrections._fields), universal_only=True
+        _closed,
+        (*pedrammehr2012_closed.Terms._fields, *pedrammehr2012.PedrammehrCorrections._fields),
+        universal_only=True,
     ),
     MASSLESS: Model(_massless, moving_base=True),
     VECTORS: Model(_vectors, moving_base=True),
 }
-FIXED_BASE_ONLY = frozenset(name for name, model in MODELS.items() if not model.moving_base)
+FIXED_BASE_MODELS = frozenset(name for name, model in MODELS.items() if not model.moving_base)
 
 
 def inverse_dynamics(
@@ -327,7 +329,7 @@ def acceleration_of(model: PlatformModel, pose: Scalars, twist: Scalars, acceler
 def tracked_pose(model: PlatformModel, lengths: Scalars, guess: Scalars) -> list[Any]:
     """The pose after a few steps of Newton's method, and its residual."""
     state = forward_kinematics.Guess(Vector(*guess[:3]), quaternion_of(Vector(*guess[3:])))
-    state = newton(model, lengths, state, NEWTON_STEPS)
+    state = newton(model, lengths, state, TRACKING_STEPS)
     pose = [*state.X, *angles_of(state.orientation.rotation())]
     return [pose, forward_kinematics.residual(model.parameters.legs, lengths, state)]
 
@@ -343,7 +345,7 @@ def newton(
 def refine(model: PlatformModel, lengths: Scalars, state: Scalars) -> list[Any]:
     """A few steps on x, y, z and a quaternion, for many starts at once: the new state and its residual."""
     found = forward_kinematics.Guess(Vector(*state[:3]), Quaternion(*state[3:]))
-    found = newton(model, lengths, found, NEWTON_STEPS)
+    found = newton(model, lengths, found, TRACKING_STEPS)
     residual = forward_kinematics.residual(model.parameters.legs, lengths, found)
     return [[*found.X, *found.orientation], residual]
 
@@ -361,8 +363,8 @@ MEANINGS = {
 }
 POSE, MOVING, ACCELERATED = six("pose"), six("pose", "twist"), six("pose", "twist", "acceleration")
 HELD, LOADS, AXES = (PAYLOAD,), (*six("external_wrench"), PAYLOAD, BASE_MOTION), {"platform_axes": False}
-FORCED = six("pose", "twist", "leg_forces")
-LENGTH = Argument("characteristic_length", (1,), "a length that divides the moments")
+STATE_AND_FORCES = six("pose", "twist", "leg_forces")
+CHARACTERISTIC_LENGTH = Argument("characteristic_length", (1,), "a length that divides the moments")
 SQUARE = (6, 6)
 LEG_MOTION_NAMES = (
     "lengths",
@@ -377,7 +379,7 @@ LEG_MOTION_NAMES = (
     "spherical_angles",
 )
 FORCES, MASSES = Guard(1.0, guards.judge_force_matrix), Guard(1.0, guards.judge_mass_matrix)
-FUNCTIONS: dict[str, Function] = {
+PLATFORM_FUNCTIONS: dict[str, Function] = {
     "inverse_dynamics": Function(
         inverse_dynamics,
         ACCELERATED,
@@ -387,7 +389,9 @@ FUNCTIONS: dict[str, Function] = {
         FORCES,
         names=("leg_forces",),
     ),
-    "forward_dynamics": Function(forward_dynamics, FORCED, ((6,),), LOADS, AXES, MASSES, names=("acceleration",)),
+    "forward_dynamics": Function(
+        forward_dynamics, STATE_AND_FORCES, ((6,),), LOADS, AXES, MASSES, names=("acceleration",)
+    ),
     "inverse_dynamics_derivatives": Function(
         inverse_dynamics_derivatives,
         ACCELERATED,
@@ -398,7 +402,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "forward_dynamics_derivatives": Function(
         forward_dynamics_derivatives,
-        FORCED,
+        STATE_AND_FORCES,
         (SQUARE,) * 3,
         HELD,
         guard=MASSES,
@@ -419,7 +423,7 @@ FUNCTIONS: dict[str, Function] = {
         condition_number,
         POSE,
         ((),),
-        (LENGTH,),
+        (CHARACTERISTIC_LENGTH,),
         guard=Guard(conditions.SURE, mend=guards.better_condition_numbers),
     ),
     "joint_reactions": Function(
@@ -456,9 +460,9 @@ FUNCTIONS: dict[str, Function] = {
 def function_table(limits: int, told: int) -> FunctionTable:
     """The functions of a platform with so many limits of its pose, of which `nearest_limits` tells so many numbers."""
     if not limits:
-        return FUNCTIONS
+        return PLATFORM_FUNCTIONS
     return {
-        **FUNCTIONS,
+        **PLATFORM_FUNCTIONS,
         "limit_margins": Function(limit_margins, POSE, ((limits,),), names=("margins",)),
         "nearest_limits": Function(nearest_limits, POSE, ((told,),), names=("nearest",)),
     }

@@ -15,7 +15,7 @@ from tauforge.formulations.stewart.universal_coordinates import ALONG_AXIS
 if TYPE_CHECKING:
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
-SINGULAR = 1e12  # condition number of H above which there is no answer
+SINGULAR_FORCE_MATRIX = 1e12  # condition number of H above which there is no answer
 SINGULAR_MASS = 1e15
 Arguments = Mapping[str, Array]
 Results = tuple[Array, ...]
@@ -45,7 +45,7 @@ def _judged(platform: StewartPlatform, arguments: Arguments, results: Results, *
         axes = np.array(platform.universal_axes)
         sines = np.linalg.norm(np.cross(axes, np.swapaxes(H[..., :3, :], -1, -2)), axis=-1)
     along = sines < ALONG_AXIS
-    lost = np.isnan(conditions) | (conditions > SINGULAR)
+    lost = np.isnan(conditions) | (conditions > SINGULAR_FORCE_MATRIX)
     reasons = [
         f"leg {int(np.argmin(sine)) + 1} lies along the fixed axis of its universal joint"
         if (sine < ALONG_AXIS).any() and not singular

@@ -11,7 +11,7 @@ from tauforge.arrays import Array
 from tauforge.class_tools import computed_once, with_field_docs
 from tauforge.evaluation.arguments import as_argument, finite_rows
 from tauforge.evaluation.unmodified import ours
-from tauforge.formulations.stewart.limits import PAIRS
+from tauforge.formulations.stewart.limits import LEG_PAIRS
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.capabilities import Bounds, Scalars
 from tauforge.robots.records import Limit, LimitedQuantity
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tauforge.robots.stewart.description import PlatformDescription
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
-STEPS = 65  # poses that are tried on a way
+POSES_TRIED = 65  # poses that are tried on a way
 
 
 @summarised
@@ -84,7 +84,7 @@ def named(platform: PlatformDescription) -> tuple[Limit, ...]:
     if platform.leg_radius is not None:
         found += [
             Limit(f"legs {i} and {j} touch", "clearance", "m", 0.0, -1, f"the gap between legs {i} and {j}")
-            for i, j in (np.array(PAIRS) + 1).tolist()
+            for i, j in (np.array(LEG_PAIRS) + 1).tolist()
         ]
     return tuple(found)
 
@@ -124,7 +124,7 @@ def towards(platform: StewartPlatform, start: Array, way: Array) -> Array:
 
     start: (6,) pose; way: (6,) from there to the end
     """
-    poses = start + np.linspace(0.0, 1.0, STEPS)[:, None] * way
+    poses = start + np.linspace(0.0, 1.0, POSES_TRIED)[:, None] * way
     beyond = np.flatnonzero(~np.asarray(within_limits(platform, poses, None).hold))
     return np.asarray(poses[-1] if not len(beyond) or beyond[0] == 0 else poses[beyond[0] - 1])
 

@@ -16,18 +16,18 @@ from tauforge.evaluation.arguments import as_argument
 from tauforge.evaluation.condition import condition_numbers
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.plausibility import levels_to_the_caller
-from tauforge.robots.stewart.functions import NEWTON_STEPS
+from tauforge.robots.stewart.functions import TRACKING_STEPS
 from tauforge.robots.summary import Rows, Summary, SummaryTable, summarised
 from tauforge.validation import LARGEST
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
-TOLERANCE = 1e-12  # of the lengths, relative to them
-LOOSEST = 1e-8
-ROUNDS = 12  # calls of the Newton kernel, a few steps each, before giving up
+LENGTH_TOLERANCE = 1e-12  # of the lengths, relative to them
+LOOSEST_TOLERANCE = 1e-8
+TRACKING_CALLS = 12  # calls of the Newton kernel, a few steps each, before giving up
 NEAR_SINGULAR = 1e4  # condition number above which a tracked branch may be lost
-SAME_POSE = (
+SAME_MODE = (
     1e-4  # two assembly modes nearer than that, beside the longest leg and in quaternion, are one: a double root
 )
 START_ROUNDS = 8
@@ -54,7 +54,7 @@ def tolerance(platform: StewartPlatform, lengths: Array) -> float:
     """Tolerance of the lengths, relative to them. Rounding of far-off points makes it larger."""
     far = max(np.abs(platform.base_points).max(), np.abs(platform.platform_points).max())
     size = float(np.nanmax(np.abs(lengths), initial=0.0)) or 1.0
-    return float(min(max(TOLERANCE, 8 * np.finfo(float).eps * far / size), LOOSEST))
+    return float(min(max(LENGTH_TOLERANCE, 8 * np.finfo(float).eps * far / size), LOOSEST_TOLERANCE))
 
 
 def forward_kinematics(
@@ -63,7 +63,7 @@ def forward_kinematics(
     wanted = as_argument("lengths", lengths, LEGS, "one for each leg")
     start = as_argument("guess", guess, 6, "a pose")
     pose, residual = platform._answer("tracked_pose", {"lengths": wanted, "guess": start})
-    if residual.size and residual.max() <= TOLERANCE:
+    if residual.size and residual.max() <= LENGTH_TOLERANCE:
         return pose
     enough = tolerance(platform, wanted.astype(float))
     residual, steps = continued(platform, wanted, start, pose, residual, enough)
@@ -105,7 +105,7 @@ def continued(
     wanted, start = (np.broadcast_to(np.asarray(x, float), pose.shape).reshape(-1, LEGS) for x in (lengths, guess))
     usable = np.isfinite(wanted).all(axis=-1) & np.isfinite(start).all(axis=-1)
     rounds = 1
-    while rounds < ROUNDS:
+    while rounds < TRACKING_CALLS:
         going = np.flatnonzero(usable & (residuals > enough))
         if not len(going):
             break
@@ -114,7 +114,7 @@ def continued(
         )
         rounds += 1
     residuals = np.where(usable & ~np.isfinite(residuals), np.inf, residuals)
-    return residuals.reshape(residual.shape), rounds * NEWTON_STEPS
+    return residuals.reshape(residual.shape), rounds * TRACKING_STEPS
 
 
 def track(platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike) -> Array:
@@ -253,7 +253,7 @@ def distinct(states: Array, scale: float) -> tuple[Array, Array]:
     while len(left):
         apart = ((places[left] - places[left[0]]) ** 2).sum(axis=1)
         turned = 2 - 2 * np.abs(turns[left] @ turns[left[0]])  # q and -q are one turn
-        same = apart + turned < SAME_POSE**2
+        same = apart + turned < SAME_MODE**2
         firsts.append(left[0])
         times.append(int(same.sum()))
         left = left[~same]

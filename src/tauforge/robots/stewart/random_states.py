@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 REACH, TILT = 0.08, 0.15  # of the base's size; rad: how far random poses are from home, at most
-HEIGHTS = np.linspace(0.2, 2.0, 91)  # of the base's size: heights that are tried for the home pose
+HOME_HEIGHTS = np.linspace(0.2, 2.0, 91)  # of the base's size: heights that are tried for the home pose
 WELL_HELD = 1e3  # condition number of H below which a random pose is taken
-ROUNDS = 200  # most rounds of drawing poses
+MAX_DRAWS = 200  # most rounds of drawing poses
 
 
 def home_pose(platform: StewartPlatform) -> Array:
@@ -24,8 +24,8 @@ def home_pose(platform: StewartPlatform) -> Array:
     if platform.stroke is not None:
         return platform.forward_kinematics(np.mean(platform.stroke, axis=1))
     size = _size(platform)
-    poses = np.repeat(default_guess(platform, np.full(6, size))[None], len(HEIGHTS), axis=0)
-    poses[:, 2] = np.mean(platform.base_points, axis=0)[2] + size * HEIGHTS
+    poses = np.repeat(default_guess(platform, np.full(6, size))[None], len(HOME_HEIGHTS), axis=0)
+    poses[:, 2] = np.mean(platform.base_points, axis=0)[2] + size * HOME_HEIGHTS
     return np.asarray(poses[int(np.argmin(platform.condition_number(poses, size)))])
 
 
@@ -38,7 +38,7 @@ def random_states(platform: StewartPlatform, count: int, seed: int = 0) -> tuple
     home = home_pose(platform)
     spread = np.r_[np.full(3, REACH * _size(platform)), np.full(3, TILT)]
     poses = np.empty((0, 6))
-    for _ in range(ROUNDS):
+    for _ in range(MAX_DRAWS):
         tried = home + spread * random.uniform(-1, 1, (count, 6))
         held = platform.condition_number(tried) < WELL_HELD
         poses = np.concatenate([poses, tried[held & platform.within_limits(tried).hold]])[:count]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 UNIVERSAL, SPHERICAL = "universal", "spherical"
 BASE_JOINTS = (UNIVERSAL, SPHERICAL)
-SYMMETRIC = 1e-12  # of the largest moment, or of the base's size: more than rounding is an asymmetry
+SYMMETRY_ERROR = 1e-12  # of the largest moment, or of the base's size: more than rounding is an asymmetry
 OTHERWISE = 'or use base_joint = "universal"'
 
 
@@ -45,7 +45,7 @@ def off_axis(platform: PlatformDescription, part: str) -> list[bool]:
     """Leg by leg, whether the mass centre of this part is off the leg's axis, be there a mass or not."""
     size = float(np.ptp(platform.base_points, axis=0).max())
     coms = cast(Rows, getattr(platform, f"{part}_com"))
-    return [max(abs(y), abs(z)) > SYMMETRIC * size for _, y, z in coms]
+    return [max(abs(y), abs(z)) > SYMMETRY_ERROR * size for _, y, z in coms]
 
 
 def _check_part(platform: PlatformDescription, part: str) -> None:
@@ -63,7 +63,7 @@ def _check_part(platform: PlatformDescription, part: str) -> None:
                 remedy=f"Give y = z = 0, {OTHERWISE}",
             )
         (_, xy, xz), (_, yy, yz), (_, _, zz) = tensor
-        if max(map(abs, (xy, xz, yz, yy - zz))) > SYMMETRIC * float(np.abs(tensor).max()):
+        if max(map(abs, (xy, xz, yz, yy - zz))) > SYMMETRY_ERROR * float(np.abs(tensor).max()):
             raise UnsupportedFeatureError(
                 f"the inertia of the {part} part {where} is not symmetric about the leg's axis: its inertia forces "
                 "would turn the leg about itself, and nothing holds its spin",

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from tauforge.robots.loads import Payload
 
 Scalars = Sequence[Scalar]
-PARTS = ("lower", "upper")
+LEG_PARTS = ("lower", "upper")
 BODY: dict[str, tuple[int, ...]] = {"mass": (), "com": (3,), "inertia": (3, 3)}
-SHAPES: dict[str, tuple[int, ...]] = {
+FIELD_SHAPES: dict[str, tuple[int, ...]] = {
     "base_points": (LEGS, 3),
     "platform_points": (LEGS, 3),
     "universal_axes": (LEGS, 3),
-    **{f"{part}_{field}": (LEGS, *shape) for part in PARTS for field, shape in BODY.items()},
+    **{f"{part}_{field}": (LEGS, *shape) for part in LEG_PARTS for field, shape in BODY.items()},
     "reflected_mass": (LEGS,),
     **{f"platform_{field}": shape for field, shape in BODY.items()},
     "friction": (3,),
@@ -48,14 +48,14 @@ SHAPES: dict[str, tuple[int, ...]] = {
     "leg_radius": (),
     "force_limit": (LEGS,),
 }
-LIMITS = ("stroke", "base_joint_axes", "platform_joint_axes", "cone_angles", "leg_radius", "force_limit")
+LIMIT_FIELDS = ("stroke", "base_joint_axes", "platform_joint_axes", "cone_angles", "leg_radius", "force_limit")
 
 SPINNING = ("universal_axes", "lower_com", "upper_com", "lower_inertia", "upper_inertia", "friction")
 
 
 def fields_of(platform: PlatformDescription) -> dict[str, tuple[int, ...]]:
     """The fields that may vary, with their shapes."""
-    return {field: shape for field, shape in SHAPES.items() if _refusal(platform, field) is None}
+    return {field: shape for field, shape in FIELD_SHAPES.items() if _refusal(platform, field) is None}
 
 
 def check(platform: PlatformDescription, fields: Sequence[str]) -> None:
@@ -75,9 +75,9 @@ def _refusal(platform: PlatformDescription, field: str) -> tuple[str, str] | Non
     spherical, part = platform.base_joint != UNIVERSAL, field.removesuffix("_mass")
     if spherical and field in SPINNING:
         return "legs have spherical joints at both ends: it could spin them", ""
-    if field in SHAPES and getattr(platform, field) is None:
+    if field in FIELD_SHAPES and getattr(platform, field) is None:
         return "the platform has none", f"Give it {field} first, by `replace`"
-    if spherical and part in PARTS and platform.has_masses and any(off_axis(platform, part)):
+    if spherical and part in LEG_PARTS and platform.has_masses and any(off_axis(platform, part)):
         return (
             f"legs have spherical joints at both ends and {part}_com, of a part without mass, is off the leg's axis: "
             "a mass there would spin them",
@@ -112,7 +112,7 @@ def varied_model(platform: PlatformDescription, values: Mapping[str, Scalars]) -
     """
     own, limits = platform.parameters, _limits(platform, values)
     axes = tuple(map(unit, _vectors(_value(platform, "platform_joint_axes", values)) or (E_Z,) * LEGS))
-    if not values.keys() - set(LIMITS):
+    if not values.keys() - set(LIMIT_FIELDS):
         return PlatformModel(own, lumped(own), limits, axes)
     axes_follow = platform.axes_are_default
     legs = tuple(_leg(leg, i, values) for i, leg in enumerate(own.legs))
@@ -137,7 +137,7 @@ def _vectors(flat: Scalars | None) -> tuple[Vector, ...] | None:
 
 
 def _limits(platform: PlatformDescription, values: Mapping[str, Scalars]) -> PlatformLimits:
-    stroke, base, top, angles, radius, force = (_value(platform, field, values) for field in LIMITS)
+    stroke, base, top, angles, radius, force = (_value(platform, field, values) for field in LIMIT_FIELDS)
     base_axes, platform_axes = _vectors(base), _vectors(top)
     cones = None
     if angles is not None:
@@ -162,7 +162,7 @@ def _leg(leg: LegParameters, i: int, values: Mapping[str, Scalars]) -> LegParame
     if "reflected_mass" in values:
         leg = leg._replace(reflected_mass=share("reflected_mass")[0])
     lower, upper = (
-        {field: share(f"{part}_{field}") for field in BODY if f"{part}_{field}" in values} for part in PARTS
+        {field: share(f"{part}_{field}") for field in BODY if f"{part}_{field}" in values} for part in LEG_PARTS
     )
     return leg._replace(lower=_body(leg.lower, lower), upper=_body(leg.upper, upper))
 

@@ -21,7 +21,7 @@ from support.strategies import (
     random_transform,
     seeds,
 )
-from support.tolerances import INVERSE_DYNAMICS, ROUNDING, error, error_beside, solve_tolerance
+from support.tolerances import FORMULATIONS, ROUNDING, error, error_beside, solve_tolerance
 from tauforge.algebra import vectors as v
 from tauforge.analysis.comparison import compare
 from tauforge.analysis.identifiability import base_parameters
@@ -52,7 +52,7 @@ def test_all_formulations_agree(rng, letters, convention, moving):
     reactions = np.abs(arm.joint_wrenches(*state, **loads)).max(axis=(-1, -2))
     torques = np.array(list(result.torques.values()))
     size = np.maximum(np.abs(torques).max(axis=(0, -1)), reactions / 100)
-    assert (np.ptp(torques, axis=0).max(axis=-1) < INVERSE_DYNAMICS * size).all()
+    assert (np.ptp(torques, axis=0).max(axis=-1) < FORMULATIONS * size).all()
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +73,8 @@ def six_r():
 def test_the_reference_arm(six_r, formulation):
     r = REFERENCE
     tau = six_r.inverse_dynamics(r["q"], r["qd"], r["qdd"], formulation=formulation)
-    assert error(tau, r["tau"]) < INVERSE_DYNAMICS
-    assert error(six_r.mass_matrix(r["q"]), r["M"], core=2) < INVERSE_DYNAMICS
+    assert error(tau, r["tau"]) < FORMULATIONS
+    assert error(six_r.mass_matrix(r["q"]), r["M"], core=2) < FORMULATIONS
 
 
 @given(seeds, kinds, conventions)
@@ -90,7 +90,7 @@ def test_mass_matrices_agree(rng, letters, convention):
         composite_inertia.mass_matrix(in_joint_frames(p).frames, q.tolist()),
         arm.inverse_dynamics_derivatives(q, q * 0, q * 0)[2],
     ):
-        assert error(M, other, core=2) < INVERSE_DYNAMICS
+        assert error(M, other, core=2) < FORMULATIONS
     assert np.linalg.eigvalsh(M).min() > 0
 
 
@@ -100,9 +100,9 @@ def test_strobing_finds_the_lagrangian_coefficients(rng, letters, convention):
     q = random_state(rng, p.n)[0].tolist()
     for text in ("newton-euler", "outward-inward"):
         model = strobing.explicit_model(TEXTS[text], p, q)
-        assert error(model.M, lagrange_euler.mass_matrix(p, q), core=2) < INVERSE_DYNAMICS
-        assert error_beside(model.C, lagrange_euler.coriolis_coefficients(p, q), model.M) < INVERSE_DYNAMICS
-        assert error(model.G, lagrange_euler.gravity_forces(p, q)) < INVERSE_DYNAMICS
+        assert error(model.M, lagrange_euler.mass_matrix(p, q), core=2) < FORMULATIONS
+        assert error_beside(model.C, lagrange_euler.coriolis_coefficients(p, q), model.M) < FORMULATIONS
+        assert error(model.G, lagrange_euler.gravity_forces(p, q)) < FORMULATIONS
 
 
 def test_strobing_as_printed_is_wrong():
@@ -127,9 +127,9 @@ def test_coriolis_matrix_is_christoffels(rng, letters, convention):
     q, qd, _ = random_state(rng, arm.n)
     C = arm.coriolis_matrix(q, qd)
     bias = arm.bias_forces(q, qd)
-    assert error_beside(C @ qd, bias - arm.gravity_forces(q), bias) < INVERSE_DYNAMICS
+    assert error_beside(C @ qd, bias - arm.gravity_forces(q), bias) < FORMULATIONS
     N = rate_of_mass_matrix(arm, q, qd) - 2 * C
-    assert error_beside(N, -N.T, arm.mass_matrix(q)) < INVERSE_DYNAMICS
+    assert error_beside(N, -N.T, arm.mass_matrix(q)) < FORMULATIONS
 
 
 def rate_of_mass_matrix(arm, q, qd):
@@ -152,7 +152,7 @@ def test_energy_rate_is_power(rng, letters, convention):
     QD = [Dual(x, {0: y}) for x, y in zip(qd.tolist(), qdd.tolist(), strict=True)]
     rates = [derivative(part, 0) for part in energy(arm.model, Q, QD)]
     powers = qd * (arm.inverse_dynamics(q, qd, qdd) - arm.friction_forces(qd))
-    assert abs(sum(rates) - powers.sum()) < INVERSE_DYNAMICS * (np.abs(powers).sum() + np.abs(rates).sum())
+    assert abs(sum(rates) - powers.sum()) < FORMULATIONS * (np.abs(powers).sum() + np.abs(rates).sum())
 
 
 @given(seeds, kinds, conventions)
@@ -160,11 +160,11 @@ def test_energies(rng, letters, convention):
     arm = random_arm(rng, letters, convention, drives=True)
     q, qd, _ = random_state(rng, arm.n)
     kinetic, _ = arm.energy(q, qd)
-    assert abs(kinetic - qd @ arm.mass_matrix(q) @ qd / 2) < INVERSE_DYNAMICS * kinetic
+    assert abs(kinetic - qd @ arm.mass_matrix(q) @ qd / 2) < FORMULATIONS * kinetic
     frames = arm.link_frames(q)
     centres = [frames[i + 1] @ [*joint.com, 1.0] for i, joint in enumerate(arm.joints)]
     parts = [-joint.mass * np.dot(arm.gravity, c[:3]) for joint, c in zip(arm.joints, centres, strict=True)]
-    assert abs(arm.energy(q, qd)[1] - sum(parts)) < INVERSE_DYNAMICS * np.abs(parts).sum()
+    assert abs(arm.energy(q, qd)[1] - sum(parts)) < FORMULATIONS * np.abs(parts).sum()
 
 
 @given(seeds, kinds, conventions)
@@ -176,7 +176,7 @@ def test_gravity_is_the_slope_of_the_potential(rng, letters, convention):
     q = random_state(rng, arm.n)[0]
     V = energy(arm.model, seeded(q.tolist()), [0.0] * arm.n)[1]
     slope = [derivative(V, k) for k in range(arm.n)]
-    assert error(arm.gravity_forces(q), slope) < INVERSE_DYNAMICS * condition_of_gravity(arm, q)
+    assert error(arm.gravity_forces(q), slope) < FORMULATIONS * condition_of_gravity(arm, q)
 
 
 def condition_of_gravity(arm, q):
@@ -217,7 +217,7 @@ def test_regressor_times_parameters_is_the_torque(rng, letters, convention):
     arm = random_arm(rng, letters, convention)
     q, qd, qdd = random_state(rng, arm.n, 2)
     Y = arm.regressor(q, qd, qdd)
-    assert error(Y @ arm.inertial_parameters, arm.inverse_dynamics(q, qd, qdd)) < INVERSE_DYNAMICS
+    assert error(Y @ arm.inertial_parameters, arm.inverse_dynamics(q, qd, qdd)) < FORMULATIONS
     assert not Y[..., -1, : 10 * (arm.n - 1)].any()
 
 
@@ -230,7 +230,7 @@ def test_regressor_with_a_reference_velocity(rng, letters, convention):
     expected = bare.mass_matrix(q) @ qdd + arm.coriolis_matrix(q, qd) @ reference + arm.gravity_forces(q)
     Y = arm.regressor(q, qd, qdd, reference)
     size = np.abs(Y * arm.inertial_parameters).sum(axis=-1).max()
-    assert np.abs(Y @ arm.inertial_parameters - expected).max() < INVERSE_DYNAMICS * size
+    assert np.abs(Y @ arm.inertial_parameters - expected).max() < FORMULATIONS * size
 
 
 def test_base_parameters_of_a_general_six_r():
@@ -251,9 +251,9 @@ def test_aligned_axes_change_nothing(rng, letters, convention):
     cheap = aligned(p)
     q, qd, qdd = (x.tolist() for x in random_state(rng, p.n))
     for text in ("newton-euler", "lagrange-euler"):
-        assert error(TEXTS[text](p, q, qd, qdd), TEXTS[text](cheap, q, qd, qdd)) < INVERSE_DYNAMICS
+        assert error(TEXTS[text](p, q, qd, qdd), TEXTS[text](cheap, q, qd, qdd)) < FORMULATIONS
     for a, b in zip(tool_frame(p, q), tool_frame(cheap, q), strict=True):
-        assert error(flat(a), flat(b)) < INVERSE_DYNAMICS
+        assert error(flat(a), flat(b)) < FORMULATIONS
 
 
 def flat(x):
@@ -268,9 +268,9 @@ def test_placed_frames_change_nothing(rng, letters, convention):
     state = (q, qd, qdd, Wrench(v.E_X, v.E_Y), base_at_rest(arm))
     expected = inverse_dynamics_of(plain, *state)
     for chain in (regrouped(plain), placed(regrouped(plain)), cheapest_chain(arm)):
-        assert error(inverse_dynamics_of(chain, *state), expected) < INVERSE_DYNAMICS
+        assert error(inverse_dynamics_of(chain, *state), expected) < FORMULATIONS
         M = composite_inertia.mass_matrix(chain.frames, q)
-        assert error(M, composite_inertia.mass_matrix(plain.frames, q), core=2) < INVERSE_DYNAMICS
+        assert error(M, composite_inertia.mass_matrix(plain.frames, q), core=2) < FORMULATIONS
 
 
 @given(seeds, st.text("R", min_size=2, max_size=8), conventions)
@@ -324,9 +324,9 @@ def test_a_payload_is_a_heavier_last_link(rng, letters, convention):
         (arm.joint_wrenches(q, qd, qdd, payload=payload), merged.joint_wrenches(q, qd, qdd), 2),
         (arm.energy(q, qd, payload=payload), merged.energy(q, qd), 1),
     ):
-        assert error(a, b, core=core) < INVERSE_DYNAMICS
+        assert error(a, b, core=core) < FORMULATIONS
     C = arm.coriolis_matrix(q, qd, payload=payload)
-    assert error_beside(C, merged.coriolis_matrix(q, qd), merged.mass_matrix(q)) < INVERSE_DYNAMICS
+    assert error_beside(C, merged.coriolis_matrix(q, qd), merged.mass_matrix(q)) < FORMULATIONS
     assert error(arm.inverse_dynamics(q, qd, qdd), arm.inverse_dynamics(q, qd, qdd, payload=tf.Payload(0.0))) < ROUNDING
 
 
@@ -344,12 +344,12 @@ def test_tip_wrench_is_minus_jacobian_transpose(rng, letters, convention):
     w = rng.normal(size=6) * 100
     J = arm.jacobian(q)
     free = arm.inverse_dynamics(q, qd, qdd)
-    assert error(arm.inverse_dynamics(q, qd, qdd, tip_wrench=w), free - J.T @ w) < INVERSE_DYNAMICS * 10
+    assert error(arm.inverse_dynamics(q, qd, qdd, tip_wrench=w), free - J.T @ w) < FORMULATIONS * 10
     R = arm.forward_kinematics(q)[:3, :3]
     in_tool = np.concatenate([R.T @ w[:3], R.T @ w[3:]])
     assert (
         error(arm.inverse_dynamics(q, qd, qdd, tip_wrench=in_tool, wrench_frame="tool"), free - J.T @ w)
-        < INVERSE_DYNAMICS * 10
+        < FORMULATIONS * 10
     )
 
 
@@ -363,7 +363,7 @@ def test_joint_wrenches_carry_the_torque_on_their_axis(rng, letters, convention)
     for i, joint in enumerate(arm.joints):
         axis = np.array(joint.before)[:3, 2]
         part = W[i, 3:] if joint.kind == "R" else W[i, :3]
-        assert abs(axis @ part - tau[i]) < INVERSE_DYNAMICS * np.abs(W).max()
+        assert abs(axis @ part - tau[i]) < FORMULATIONS * np.abs(W).max()
 
 
 @given(seeds, kinds, conventions)
@@ -390,7 +390,7 @@ def test_joint_wrenches_balance_every_link(rng, letters, convention):
         weight = joint.mass * np.array(arm.gravity)
         c = (frames[i + 1] @ [*joint.com, 1.0])[:3]
         left = world[i] - world[i + 1] + np.concatenate([weight, np.cross(c, weight)])
-        assert np.abs(left).max() < INVERSE_DYNAMICS * np.abs(world).max() * 10
+        assert np.abs(left).max() < FORMULATIONS * np.abs(world).max() * 10
 
 
 def test_base_motion_is_refused_by_name_where_it_is_not_taken(six_r):
@@ -484,7 +484,7 @@ def test_nearly_parallel_last_axes(rng, exponent):
         )
     ]
     result = compare(tf.SerialArm(joints=tuple(joints)), *random_state(rng, 3, 20))
-    assert result.largest < INVERSE_DYNAMICS
+    assert result.largest < FORMULATIONS
 
 
 def body_of(joint, small):

@@ -9,7 +9,7 @@ import pytest
 
 import tauforge as tf
 from support.strategies import random_arm, random_state
-from support.tolerances import INVERSE_DYNAMICS, error
+from support.tolerances import FORMULATIONS, error
 from tauforge.algebra.scalars import ArrayScalar
 from tauforge.evaluation.functions import results_of
 from tauforge.formulations.serial import INVERSE_DYNAMICS as TEXTS
@@ -33,13 +33,13 @@ EXPECTED = ARM.without_friction().without_rotors().inverse_dynamics(Q, QD, QDD)
 
 
 def test_floats(text):
-    assert error(rigid(text, Q.tolist(), QD.tolist(), QDD.tolist()), EXPECTED) < INVERSE_DYNAMICS
+    assert error(rigid(text, Q.tolist(), QD.tolist(), QDD.tolist()), EXPECTED) < FORMULATIONS
 
 
 def test_bare_numpy_columns(text):
     batch = [list(np.stack([x, 2 * x], -1)) for x in (Q, QD, QDD)]
     got = np.array([np.broadcast_to(t, 2) for t in rigid(text, *batch)])
-    assert error(got[:, 0], EXPECTED) < INVERSE_DYNAMICS
+    assert error(got[:, 0], EXPECTED) < FORMULATIONS
 
 
 def test_casadi(text):
@@ -48,9 +48,9 @@ def test_casadi(text):
     columns = [[ArrayScalar(s[k]) for k in range(3)] for s in symbols]
     out = casadi.vertcat(*(t.value if isinstance(t, ArrayScalar) else t for t in rigid(text, *columns)))
     f = casadi.Function("tau", symbols, [out])
-    assert error(np.array(f(Q, QD, QDD)).ravel(), EXPECTED) < INVERSE_DYNAMICS
+    assert error(np.array(f(Q, QD, QDD)).ravel(), EXPECTED) < FORMULATIONS
     bare = casadi.vertcat(*rigid(text, *([s[k] for k in range(3)] for s in symbols)))
-    assert error(np.array(casadi.Function("tau", symbols, [bare])(Q, QD, QDD)).ravel(), EXPECTED) < INVERSE_DYNAMICS
+    assert error(np.array(casadi.Function("tau", symbols, [bare])(Q, QD, QDD)).ravel(), EXPECTED) < FORMULATIONS
 
 
 def test_sympy(text):
@@ -58,7 +58,7 @@ def test_sympy(text):
     symbols = [sympy.symbols(f"{name}:3") for name in ("q", "qd", "qdd")]
     out = rigid(text, *symbols)
     values = dict(zip([s for group in symbols for s in group], [*Q, *QD, *QDD], strict=True))
-    assert error([float(sympy.sympify(t).subs(values)) for t in out], EXPECTED) < INVERSE_DYNAMICS
+    assert error([float(sympy.sympify(t).subs(values)) for t in out], EXPECTED) < FORMULATIONS
 
 
 def test_sympy_gives_the_textbook_formula():
@@ -84,11 +84,11 @@ def test_jax_is_differentiable(text):
         columns = ([ArrayScalar(x[k]) for k in range(3)] for x in (q, qd, qdd))
         return jnp.stack([jnp.asarray(t.value if isinstance(t, ArrayScalar) else t) for t in rigid(text, *columns)])
 
-    assert error(f(Q, QD, QDD), EXPECTED) < INVERSE_DYNAMICS
+    assert error(f(Q, QD, QDD), EXPECTED) < FORMULATIONS
     bare = ARM.without_friction().without_rotors()
     for number, ours in enumerate(bare.inverse_dynamics_derivatives(Q, QD, QDD)):
         theirs = jax.jacobian(f, argnums=number)(jnp.asarray(Q), jnp.asarray(QD), jnp.asarray(QDD))
-        assert error(theirs, ours, core=2) < INVERSE_DYNAMICS
+        assert error(theirs, ours, core=2) < FORMULATIONS
 
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
@@ -96,7 +96,7 @@ def test_torch(text):
     import torch
 
     columns = ([ArrayScalar(torch.tensor([x[k]])) for k in range(3)] for x in (Q, QD, QDD))
-    assert error([float(t.value) for t in rigid(text, *columns)], EXPECTED) < INVERSE_DYNAMICS
+    assert error([float(t.value) for t in rigid(text, *columns)], EXPECTED) < FORMULATIONS
 
 
 def test_a_mass_may_be_an_input():
@@ -115,10 +115,10 @@ def test_a_mass_may_be_an_input():
         got = graph.evaluate({"q0": Q[0], "q1": Q[1], "q2": Q[2], "m0": mass})
         assert (
             error(np.reshape(got, (3, 3)), ARM.mass_matrix(Q, payload=tf.Payload(mass, (0.1, 0, 0.2))), core=2)
-            < INVERSE_DYNAMICS
+            < FORMULATIONS
         )
 
 
 def test_forward_dynamics_over_floats():
     got = results_of(forward_dynamics(ARM.model, Q.tolist(), QD.tolist(), TAU.tolist()))
-    assert error(got, QDD) < INVERSE_DYNAMICS * np.linalg.cond(ARM.mass_matrix(Q))
+    assert error(got, QDD) < FORMULATIONS * np.linalg.cond(ARM.mass_matrix(Q))

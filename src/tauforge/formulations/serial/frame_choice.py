@@ -31,9 +31,8 @@ from tauforge.algebra.vectors import (
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
 from tauforge.formulations.serial.regrouping import Chain
-from tauforge.formulations.trees.alignment import split_z_x_z
+from tauforge.formulations.trees.economical_frames import CANCELLATION_ERROR, split_z_x_z
 from tauforge.formulations.trees.frames import JointFrame
-from tauforge.formulations.trees.regrouping import CANCELLATION_ERROR
 
 SMALLEST_SLIDING_SINE = 0.3  # between flatter axes the common normal is too far off: a payload would lose digits there
 

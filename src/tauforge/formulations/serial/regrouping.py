@@ -1,4 +1,4 @@
-"""Arms as chains of joint frames, and their base parameters (`trees.regrouping`)."""
+"""Arms as chains of joint frames, and their base parameters (`trees.economical_frames`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Transform
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial.parameters import ArmParameters
-from tauforge.formulations.trees import regrouping
+from tauforge.formulations.trees import economical_frames
 from tauforge.formulations.trees.frames import JointFrame
 
 
@@ -35,7 +35,7 @@ def in_joint_frames(arm: ArmParameters) -> Chain:
 
 def regrouped(chain: Chain) -> Chain:
     """The same motion from fewer parameters."""
-    return Chain(regrouping.regrouped(chain.frames), chain.last)
+    return Chain(economical_frames.regrouped(chain.frames), chain.last)
 
 
 def carrying(chain: Chain, payload: BodyParameters, tool: Transform) -> Chain:

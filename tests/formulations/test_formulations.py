@@ -33,7 +33,7 @@ from tauforge.formulations.serial.joint_frames import cheapest_chain, inverse_dy
 from tauforge.formulations.serial.kinematics import tool_frame
 from tauforge.formulations.serial.parameters import base_at_rest
 from tauforge.formulations.trees import composite_inertia
-from tauforge.formulations.trees.regrouping import nearly
+from tauforge.formulations.trees.economical_frames import nearly
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "serial_6R.json").read_text())["arm"]
 

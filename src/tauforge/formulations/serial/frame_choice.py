@@ -1,6 +1,6 @@
 """An arm as a chain of joint frames, in those in which its dynamics cost least.
 
-A chain is regrouped to its base parameters (`trees.regrouping`). A frame may be moved along its joint's axis and turned
+A chain is regrouped to its base parameters (`trees.economical_frames`). A frame may be moved along its joint's axis and turned
 about it without changing the dynamics. This gives three choices, which need angles and comparisons and so take only
 plain numbers:
 
@@ -33,10 +33,9 @@ from tauforge.algebra.vectors import (
 )
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
-from tauforge.formulations.trees import regrouping
-from tauforge.formulations.trees.alignment import split_z_x_z
+from tauforge.formulations.trees import economical_frames
+from tauforge.formulations.trees.economical_frames import CANCELLATION_ERROR, split_z_x_z
 from tauforge.formulations.trees.frames import JointFrame
-from tauforge.formulations.trees.regrouping import CANCELLATION_ERROR
 
 SMALLEST_SLIDING_SINE = 0.3  # between flatter axes the common normal is too far off: a payload would lose digits there
 
@@ -64,7 +63,7 @@ def in_joint_frames(arm: ArmParameters) -> Chain:
 
 def regrouped(chain: Chain) -> Chain:
     """The same motion from fewer parameters."""
-    return Chain(regrouping.regrouped(chain.frames), chain.last)
+    return Chain(economical_frames.regrouped(chain.frames), chain.last)
 
 
 def chain_carrying(chain: Chain, payload: BodyParameters, tool: Transform) -> Chain:

@@ -1,8 +1,8 @@
 """An arm as a chain of joint frames, in those in which its dynamics cost least.
 
-A chain is regrouped to its base parameters (`trees.economical_frames`). A frame may be moved along its joint's axis and turned
-about it without changing the dynamics. This gives three choices, which need angles and comparisons and so take only
-plain numbers:
+A chain is regrouped to its base parameters by `trees.economical_frames`. A frame may be moved along its joint's axis
+and turned about it without changing the dynamics. This gives three choices, which need angles and comparisons and so
+take only plain numbers:
 
 1. Any constant rotation between two axes is Rot(z, beta) Rot(x, alpha) Rot(z, gamma). beta goes into the joint's own
    offset and gamma into the next one's, and Rot(x, alpha) remains: 4 multiplications instead of 9 (Denavit and

@@ -17,7 +17,7 @@ from tauforge.arrays import Array
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.kinematics import world_frames
 from tauforge.formulations.mechanism.parameters import HINGE, POINT, WELD, Cut, Place
-from tauforge.formulations.trees.alignment import COORDINATE_ERROR, aligned, slid, tidy
+from tauforge.formulations.trees.economical_frames import COORDINATE_ERROR, aligned, slid, tidy
 from tauforge.formulations.trees.frames import GROUND, JointFrame, placements
 from tauforge.robots.mechanism.parts import (
     GROUND_NAME,

@@ -11,9 +11,8 @@ from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.drives import DriveParameters
 from tauforge.formulations.mechanism.parameters import BodyInTree, MechanismParameters
-from tauforge.formulations.trees.alignment import COORDINATE_ERROR, tidy
+from tauforge.formulations.trees.economical_frames import COORDINATE_ERROR, regrouped, tidy
 from tauforge.formulations.trees.frames import GROUND
-from tauforge.formulations.trees.regrouping import regrouped
 from tauforge.kernels.specification import Shape
 from tauforge.robots.mechanism.assembly import largest_coordinate
 

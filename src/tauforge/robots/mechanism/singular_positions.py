@@ -15,7 +15,7 @@ from tauforge.arrays import Array
 from tauforge.errors import SingularityError
 from tauforge.evaluation.reference import reference
 from tauforge.formulations.mechanism.configuration import rates_in_x
-from tauforge.formulations.mechanism.dynamics import posed_at
+from tauforge.formulations.mechanism.cuts import posed_at
 from tauforge.formulations.mechanism.springs import nearness_of_ends
 from tauforge.robots.mechanism.functions import OPEN_LOOP
 from tauforge.robots.mechanism.loop_matrices import loop_matrix, matrix_and_gaps, natural_scales

@@ -128,7 +128,7 @@ def joined(namespace: Any, parts: Sequence[Any]) -> Any:
     return namespace.concatenate([namespace.broadcast_to(part, (*shape, part.shape[-1])) for part in parts], -1)
 
 
-class Arithmetic(NamedTuple):
+class ArrayArithmetic(NamedTuple):
     """How to compute with an array and with constants beside it, whatever library it comes from.
 
     xp:       the functions, such as `xp.sqrt`
@@ -139,11 +139,11 @@ class Arithmetic(NamedTuple):
     constant: Callable[[Any], Any]
 
 
-def arithmetic_of(array: Any) -> Arithmetic:
+def arithmetic_of(array: Any) -> ArrayArithmetic:
     library = library_of((array,))
     if library is None:
-        return Arithmetic(np, np.asarray)
-    return Arithmetic(library.namespace, partial(library.array_like, like=array))
+        return ArrayArithmetic(np, np.asarray)
+    return ArrayArithmetic(library.namespace, partial(library.array_like, like=array))
 
 
 P = ParamSpec("P")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 namespace: Any = torch
 PROCESSOR, GPU = "cpu", "cuda"
-PRECISIONS = {torch.float32: "float32", torch.float64: "float64"}
+PRECISION_OF = {torch.float32: "float32", torch.float64: "float64"}
 
 
 def call(
@@ -53,7 +53,7 @@ def as_tensors(values: Mapping[str, Any], loads: Sequence[str]) -> list[torch.Te
     """
     own = {name: value for name, value in values.items() if isinstance(value, torch.Tensor)}
     for name, tensor in own.items():
-        if tensor.dtype not in PRECISIONS:
+        if tensor.dtype not in PRECISION_OF:
             raise ShapeError(name, expected="a tensor of float32 or float64", got=f"{tensor.dtype} values")
     for quality in ("device", "dtype"):
         found = sorted({str(getattr(tensor, quality)) for tensor in own.values()})
@@ -181,7 +181,7 @@ def _on_gpu(evaluation: BoundFunction, tensors: Sequence[torch.Tensor]) -> tuple
 
 def _gpu_precision(tensor: torch.Tensor) -> str | None:
     """None for a tensor in the processor's memory."""
-    return PRECISIONS[tensor.dtype] if tensor.device.type == GPU else None
+    return PRECISION_OF[tensor.dtype] if tensor.device.type == GPU else None
 
 
 def _pulled_back(matrix: torch.Tensor, rank: int, gradient: torch.Tensor) -> torch.Tensor:

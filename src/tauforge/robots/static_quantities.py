@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 Scalars = Sequence[Scalar]
 TINY = 1e-300  # below every margin that counts; and carries NaN of any force into the largest
-UNKNOWN = 255  # the code of a position that is not finite: coordinates that have none, such as open loops
+UNKNOWN_LIMIT = 255  # the code of a position that is not finite: coordinates that have none, such as open loops
 HOLDS = "all limits hold"
 ILL_CONDITIONED = "the condition number is too large"
 
@@ -86,13 +86,13 @@ def codes(robot: Robot, *, forces: bool = False, condition: bool = False) -> tup
         named += [f"{actuator.words} is too weak" for actuator in robot.actuators]
     if condition:
         named.append(ILL_CONDITIONED)
-    if len(named) > UNKNOWN:
-        raise UnsupportedFeatureError(f"{robot.name} has more than {UNKNOWN - 1} limits", field="limit")
+    if len(named) > UNKNOWN_LIMIT:
+        raise UnsupportedFeatureError(f"{robot.name} has more than {UNKNOWN_LIMIT - 1} limits", field="limit")
     return tuple(named)
 
 
 def unknown_words(robot: Robot) -> str:
-    """What UNKNOWN means."""
+    """What UNKNOWN_LIMIT means."""
     return "the loops do not close" if robot.loops is not None else "the position is not finite"
 
 

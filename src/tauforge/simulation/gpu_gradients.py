@@ -11,7 +11,7 @@ import numpy as np
 
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.adjoint_source import Adjoint, adjoint_source, gains_source
-from tauforge.kernels.cuda.loop_source import BLOCK
+from tauforge.kernels.cuda.dialect import BLOCK_THREADS
 from tauforge.kernels.specification import inputs_of
 from tauforge.simulation.gpu_rollouts import Operands, filled_records, gpu_formulas, kept_function, loop_of, parts_of
 from tauforge.simulation.integrators import AHEAD, WEIGHTS
@@ -114,7 +114,7 @@ class GpuWayBack:
     ) -> None:
         rows, bits = self.task.rows, 8 * self.dtype.itemsize
         function = kept_function((self.adjoint.identity, bits), lambda: source(self.adjoint, bits), name)
-        function((-(-rows // BLOCK),), (BLOCK,), (np.int64(rows), *map(np.int32, integers), *operands))
+        function((-(-rows // BLOCK_THREADS),), (BLOCK_THREADS,), (np.int64(rows), *map(np.int32, integers), *operands))
 
     @property
     def _all_states_are_kept(self) -> bool:

@@ -15,7 +15,8 @@ from tauforge.errors import UnsupportedFeatureError
 from tauforge.kernels import LOCK
 from tauforge.kernels.backends import backend_of
 from tauforge.kernels.cuda import arrays, kernel
-from tauforge.kernels.cuda.loop_source import BLOCK, Loop, loop_source
+from tauforge.kernels.cuda.dialect import BLOCK_THREADS
+from tauforge.kernels.cuda.loop_source import Loop, loop_source
 from tauforge.kernels.specification import Shape
 from tauforge.simulation.compiled_steps import WHOLE
 from tauforge.simulation.integrators import FAR
@@ -134,7 +135,7 @@ def filled_records(
     )
     integers = (np.int32(schedule.periods), np.int32(every), np.int32(schedule.substeps))
     numbers = (np.int64(rows), *integers, operands.prescribed, operands.constants, records, *operands.added, *first)
-    function((-(-rows // BLOCK),), (BLOCK,), numbers)
+    function((-(-rows // BLOCK_THREADS),), (BLOCK_THREADS,), numbers)
     return records
 
 

@@ -15,7 +15,7 @@ from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.robots.static_quantities import (
     QUANTITIES,
-    UNKNOWN,
+    UNKNOWN_LIMIT,
     Quantity,
     at_positions,
     check_quantities,
@@ -104,7 +104,7 @@ class Map(Report):
 
     def name(self, code: int) -> str:
         """What a code of "limit" means."""
-        return self.unknown if code == UNKNOWN else self.codes[code]
+        return self.unknown if code == UNKNOWN_LIMIT else self.codes[code]
 
     def to_xarray(self) -> Any:
         """An xarray.DataArray with the axes as coordinates; units, names of codes and the robot are attributes."""
@@ -173,9 +173,9 @@ def map(
         found = grid.evaluated(rules.codes, "uint8")
         names = ("all limits hold", *(limit.name for limit in rules.judged))
         if robot.loops is not None:
-            beyond = beyond_breaks(grid, found != UNKNOWN)
+            beyond = beyond_breaks(grid, found != UNKNOWN_LIMIT)
             names = (*names, BEYOND)
-            found[beyond & ((found == 0) | (found == UNKNOWN))] = len(names) - 1
+            found[beyond & ((found == 0) | (found == UNKNOWN_LIMIT))] = len(names) - 1
         judged = rules.words
     elif quantity == CAPACITY:
         check_capacity(robot)

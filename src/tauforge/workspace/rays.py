@@ -17,7 +17,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.robots.poses import turned
 from tauforge.robots.robot import Robot
-from tauforge.robots.static_quantities import UNKNOWN
+from tauforge.robots.static_quantities import UNKNOWN_LIMIT
 from tauforge.workspace.breaks import ASSEMBLY, EXACT, SINGULAR, SINGULARITY, Ways, breaks_of, closes_again
 from tauforge.workspace.rules import BLOCK, Rules, positions_of
 
@@ -103,7 +103,7 @@ def ends_of(rules: Rules, rays: Rays) -> Ends:
     beyond = rays.at(high[rows], rows)
     ways = Ways(rules.robot, rays.at, rays.home, np.where(ended, low, rays.farthest), rays.scale, size)
     for k, code, found in zip(rows.tolist(), rules.codes(beyond).tolist(), rules.reached(beyond), strict=True):
-        if code == UNKNOWN:
+        if code == UNKNOWN_LIMIT:
             # a singular position may have no answer, while those on both sides have
             thin = rules.closes and closes_again(ways, low[k : k + 1], np.array([k]))[0]
             limits[k], kinds[k] = ((SINGULAR,), SINGULARITY) if thin else ((rules.name(code),), ASSEMBLY)

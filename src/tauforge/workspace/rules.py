@@ -16,7 +16,7 @@ from tauforge.evaluation.arguments import ON_SINGULAR, as_argument
 from tauforge.robots.loads import Payload
 from tauforge.robots.records import Limit
 from tauforge.robots.robot import Robot, check_robot
-from tauforge.robots.static_quantities import UNKNOWN, at_positions, check_quantities, codes, unknown_words
+from tauforge.robots.static_quantities import UNKNOWN_LIMIT, at_positions, check_quantities, codes, unknown_words
 from tauforge.validation import real
 
 BLOCK = 65_536  # positions that are computed at once, so that memory does not grow with their number
@@ -88,7 +88,7 @@ class Rules:
             beyond = ~(self.margins(positions) >= 0)
             code = np.where(beyond.any(axis=-1), 1.0 + beyond.argmax(axis=-1), 0.0)
         known = np.isfinite(code) & np.isfinite(positions).all(axis=-1)
-        return np.where(known, code, UNKNOWN).astype(np.uint8)
+        return np.where(known, code, UNKNOWN_LIMIT).astype(np.uint8)
 
     def margins(self, positions: Array) -> Array:
         """(..., k) how far positions (..., N) are from each of `judged`, in its unit: negative beyond it.
@@ -115,7 +115,7 @@ class Rules:
 
     def name(self, code: int) -> str:
         """What a code of `codes` means."""
-        if code == UNKNOWN:
+        if code == UNKNOWN_LIMIT:
             return unknown_words(self.robot)
         return self.judged[code - 1].name if code else "all limits hold"
 

@@ -22,7 +22,7 @@ from support.tolerances import ROUNDING, SINGLE
 from support.urdf_texts import changed
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.pictures import mesh_files
-from tauforge.pictures.mesh_files import parsed_mesh, read_mesh
+from tauforge.pictures.solids import parsed_mesh, read_mesh
 from tauforge.robots.drawing import MeshFile
 
 trimesh = pytest.importorskip("trimesh")

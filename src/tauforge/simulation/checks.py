@@ -23,9 +23,9 @@ from tauforge.validation import shown
 
 Law = Controller | Callable[[float, Array, Array], ArrayLike] | None
 State = tuple[ArrayLike, ArrayLike]
-WHOLE = 1e-9  # how far from a whole number of steps rounding may take a period or a duration, relative
+STEP_ROUNDING = 1e-9  # how far from a whole number of steps rounding may take a period or a duration, relative
 MOST_STEPS = 10**9
-LOOKS = 201  # instants at which the angles of a motion are looked at
+MOTION_SAMPLES = 201  # instants at which the angles of a motion are looked at
 TWO_TURNS = 4 * math.pi  # rad, or rad/s: few motions go beyond, and many numbers of degrees do
 
 
@@ -115,7 +115,7 @@ def _check_controller(
     if motion is None:
         raise ModelError("a controller needs a motion to follow", field="motion")
     if controller.period is not None and not (
-        control_period is not None and math.isclose(controller.period, control_period, rel_tol=WHOLE)
+        control_period is not None and math.isclose(controller.period, control_period, rel_tol=STEP_ROUNDING)
     ):
         raise ModelError(
             f"expected {controller.period} s, the period with which the controller learns, got {control_period!r}",
@@ -127,7 +127,7 @@ def _check_controller(
             "the initial state is missing, and a motion of the tool does not determine the joints", field="initial"
         )
     if isinstance(controller, ComputedTorque) and motion.of_poses:
-        tilt = motion.sample(np.linspace(0.0, motion.duration, LOOKS)).position[:, 4]
+        tilt = motion.sample(np.linspace(0.0, motion.duration, MOTION_SAMPLES)).position[:, 4]
         if np.abs(tilt).max() >= np.pi / 2:
             raise ModelError(
                 f"theta_y reaches {tilt[np.abs(tilt).argmax()]:.3g} rad, and errors of angles are meaningless beyond "
@@ -141,7 +141,7 @@ def advice_on_degrees(robot: Robot, motion: Motion | None) -> str | None:
     """What to do about a motion of angles beyond two turns, or faster than two turns a second; None for others."""
     if motion is None or motion.of_poses != bool(robot.positions.pose):
         return None
-    position, velocity, _ = motion.sample(np.linspace(0.0, motion.duration, LOOKS))
+    position, velocity, _ = motion.sample(np.linspace(0.0, motion.duration, MOTION_SAMPLES))
     turns = np.array([coordinate.unit == "rad" for coordinate in robot.coordinates])
     reached, rates = (np.abs(x).max(axis=0) * turns for x in (position, velocity))
     worst = int(np.maximum(reached, rates).argmax())
@@ -216,12 +216,12 @@ def enough_steps(name: str, length: float, step: float) -> int:
     steps = length / step
     if steps > MOST_STEPS:
         raise ShapeError(name, expected=f"at most {MOST_STEPS:,} steps", got=f"{steps:,.0f} of {step:g} s")
-    return max(1, math.ceil(steps * (1 - WHOLE)))
+    return max(1, math.ceil(steps * (1 - STEP_ROUNDING)))
 
 
 def whole_steps(name: str, length: float, step: float) -> int:
     count = enough_steps(name, length, step)
-    if abs(length / step - count) > WHOLE * count:
+    if abs(length / step - count) > STEP_ROUNDING * count:
         raise ShapeError(name, expected=f"a whole number of steps of {step:g} s", got=f"{length:g} s")
     return count
 

@@ -19,13 +19,13 @@ from tauforge.motion.motion import Motion
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law, numbers
 from tauforge.simulation.events import Watch
-from tauforge.simulation.integrators import LOST, Rates, Stop
+from tauforge.simulation.integrators import ENDING_ERRORS, Rates, Stop
 from tauforge.simulation.recording import Recording
 from tauforge.tables.robot_columns import state_columns
 
 Disturbance = Callable[[float], ArrayLike] | None
-TOGETHER = 512  # rows that are looked at and completed at once
-COLUMNS = ("position", "velocity", "acceleration", "force")
+ROWS_AT_ONCE = 512  # rows that are looked at and completed at once
+RECORDED = ("position", "velocity", "acceleration", "force")
 
 
 class Force(NamedTuple):
@@ -62,7 +62,7 @@ class ClosedLoop:
         """The forces at a row of the recording. Where the law fails they are NaN, and the second result says why."""
         try:
             return self.force(t, y), None
-        except LOST as error:
+        except ENDING_ERRORS as error:
             none = np.full(self.actuators, np.nan)
             return Force(none, np.zeros(self.actuators, bool)), Stop(error.reason, error)
 
@@ -132,7 +132,7 @@ class RecordingBuilder:
         count = -(-steps // every) + 1
         self._times = np.empty(count)
         n, robot = self.robot.n, self.robot
-        widths = dict(zip(COLUMNS, (robot.positions.size, n, n, len(robot.actuators)), strict=True))
+        widths = dict(zip(RECORDED, (robot.positions.size, n, n, len(robot.actuators)), strict=True))
         self._columns = {name: np.empty((count, width)) for name, width in widths.items()}
         self._pending: list[tuple[Array, Array, Array, Array]] = []
         self._seen = self._kept = 0
@@ -145,7 +145,7 @@ class RecordingBuilder:
         """Rows at the first of the times, under these forces; where the law is asked in between, a row at a time."""
         if not len(rows):
             return
-        if sum(len(block[0]) for block in self._pending) >= TOGETHER:  # what comes last stays to be kept
+        if sum(len(block[0]) for block in self._pending) >= ROWS_AT_ONCE:  # what comes last stays to be kept
             self._flush()
         shape = (len(rows), len(force.given))
         forces = np.broadcast_to(force.given, shape), np.broadcast_to(force.clipped, shape)

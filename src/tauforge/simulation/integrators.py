@@ -20,14 +20,14 @@ from tauforge.robots.state_space import PlainState, StateSpace
 Rates = Callable[[float, Array], Array]
 METHODS = ("rk4", "dormand-prince", "symplectic")
 RELATIVE, ABSOLUTE = 1e-12, 1e-14  # of the adaptive method
-EVALUATIONS = 1000  # of the adaptive method for every row, some 80 steps: more is a motion that runs away
+EVALUATIONS_PER_ROW = 1000  # of the adaptive method for every row, some 80 steps: more is a motion that runs away
 ITERATIONS = 50  # of the symplectic method's equations
 SETTLED = 1e-14
 FAR = 1e9  # rad, m and their rates: beyond, angles have lost their digits, kernels know no sines, a motion has run away
 NEEDED = ("mass_matrix", "coriolis_matrix", "gravity_forces", "friction_forces")  # functions, by the symplectic method
 AHEAD, WEIGHTS = (1 / 2, 1 / 2, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6)  # of rk4: from a stage to the next, and in the sum
 RAN_AWAY = "the motion ran away"
-LOST = (ConvergenceError, SingularityError)  # what ends a simulation, not a program
+ENDING_ERRORS = (ConvergenceError, SingularityError)  # what ends a simulation, not a program
 
 
 class Stop(NamedTuple):
@@ -104,7 +104,7 @@ class DormandPrince:
         found, stop = [y[None]], None
         try:
             found.extend(self._steps(rates, times, y))
-        except LOST as error:
+        except ENDING_ERRORS as error:
             stop = Stop(error.reason, error)
         rows = np.concatenate(found)
         rows[1:] = self.space.renewed(rows[1:])
@@ -117,7 +117,7 @@ class DormandPrince:
         """Rows (k, m) at the times that each step passes, as long as it goes well."""
         from scipy.integrate import DOP853  # slow to import
 
-        most = EVALUATIONS * (10 + len(times))
+        most = EVALUATIONS_PER_ROW * (10 + len(times))
         calls = count(1)
 
         def counted(t: float, y: Array) -> Array:
@@ -194,7 +194,7 @@ def step_by_step(step: Callable[[float, Array, float], Array], times: Array, y: 
     for t, following in pairwise(times.tolist()):
         try:
             reached = step(t, rows[-1], following - t)
-        except LOST as error:
+        except ENDING_ERRORS as error:
             return np.array(rows), Stop(error.reason, error)
         if ran_away(reached):
             return np.array(rows), Stop(RAN_AWAY)

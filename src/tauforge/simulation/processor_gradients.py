@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,33 +15,18 @@ from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.kernels.backends import NoKernelError, backend_of
 from tauforge.robots.robot import Robot
-from tauforge.simulation.compiled_steps import CompiledSteps, StagedSteps, State
 from tauforge.simulation.integrators import rk4, rk4_pulled_back
-from tauforge.simulation.rollout_task import RolloutTask
+from tauforge.simulation.rollout_task import RolloutTask, RowGradients
 from tauforge.simulation.rollouts import compiled_steps, recorded
 from tauforge.simulation.step_formulas import StepFormulas
+from tauforge.simulation.steps import CompiledSteps, StagedSteps, State
 
 Kernel = Callable[..., tuple[Array, ...]]
 Instant = tuple[State, Array]  # the state, and the forces that are held from then on
 STORED = 2**27  # numbers of states that are kept for the way back, 1 GiB; beyond, some are computed again
 
 
-class Bars(NamedTuple):
-    """Gradients row by row; the arrays are those of the rollout's library.
-
-    position, velocity: (N, n), by the initial state
-    gains, plant:       (N, ...) by the gains, and by the fields and the payload's numbers, by name
-    forces:             (N, periods, m), or None
-    """
-
-    position: Any
-    velocity: Any
-    gains: dict[str, Any]
-    plant: dict[str, Any]
-    forces: Any | None
-
-
-class WayBack(Protocol):
+class ReversePass(Protocol):
     """A rollout that was run, with the states that the way back needs.
 
     records: positions, velocities and forces (N, k, ...) at the instants to record; nothing else reads these arrays
@@ -49,11 +34,11 @@ class WayBack(Protocol):
 
     records: tuple[Any, Any, Any]
 
-    def swept(self, bars: Sequence[Any | None]) -> Bars:
+    def swept(self, bars: Sequence[Any | None]) -> RowGradients:
         """From the gradients by the three records, of the same shapes; None for 0. Several threads may call it."""
 
 
-class StepsBack(Protocol):
+class StepAdjoint(Protocol):
     """1. `step` gives the gradient by y before a step from that by the state after it, under forces that are held.
     2. `record` gives the gradient by y from those by position and velocity there.
     3. `start` gives the gradients by coordinates and velocity from that by y, at an initial position and velocity.
@@ -66,7 +51,7 @@ class StepsBack(Protocol):
     def start(self, position: Array, velocity: Array, bar: Array) -> tuple[Array, Array]: ...
 
 
-class PlainStepsBack:
+class PlainStepAdjoint:
     """For states that are position and velocity."""
 
     def __init__(self, formulas: StepFormulas, plant: Robot, numbers: Sequence[Array]) -> None:
@@ -95,7 +80,7 @@ class PlainStepsBack:
         return bar[:, : self.n], bar[:, self.n :]
 
 
-class FormulaStepsBack:
+class FormulaStepAdjoint:
     """For any state that has formulas."""
 
     def __init__(
@@ -142,7 +127,7 @@ def add_to(totals: Sequence[Array], shares: Sequence[Array]) -> None:
         total += share
 
 
-class ProcessorWayBack:
+class ProcessorReversePass:
     """The steps, and the way back through them, by kernels of the processor.
 
     Rows that these kernels leave to the plant's own methods are NaN.
@@ -153,11 +138,11 @@ class ProcessorWayBack:
         self.gains, numbers = tuple(task.gains.values()), tuple(task.plant_numbers.values())
         try:
             self.steps = compiled_steps(task, formulas)
-            self.back: StepsBack
+            self.back: StepAdjoint
             if task.may_refuse:
-                self.back = FormulaStepsBack(formulas, task.plant, numbers, self.steps)
+                self.back = FormulaStepAdjoint(formulas, task.plant, numbers, self.steps)
             else:
-                self.back = PlainStepsBack(formulas, task.plant, numbers)
+                self.back = PlainStepAdjoint(formulas, task.plant, numbers)
             self._law_back = None
             if formulas.targets:
                 law_back = formulas.law_pulled_back(formulas.state | formulas.gains)
@@ -174,8 +159,8 @@ class ProcessorWayBack:
         position, velocity, force = (x[:, wanted] for x in self.checkpoints)  # copies: the user may change them
         self.records = position, velocity, force
 
-    def swept(self, bars: Sequence[Array | None]) -> Bars:
-        """By `WayBack`."""
+    def swept(self, bars: Sequence[Array | None]) -> RowGradients:
+        """By `ReversePass`."""
         task, schedule = self.task, self.task.schedule
         rows, m = task.rows, len(task.plant.actuators)
         by_position, by_velocity, by_force = (
@@ -214,7 +199,7 @@ class ProcessorWayBack:
             dict(zip(names, found, strict=True))
             for names, found in ((task.gains, steered), (task.plant_numbers, moved))
         )
-        return Bars(*first, gains, plant, by_added)
+        return RowGradients(*first, gains, plant, by_added)
 
     def _checkpoint(self, k: int) -> Instant:
         q, qd, force = (np.ascontiguousarray(x[:, self.places[k]]) for x in self.checkpoints)

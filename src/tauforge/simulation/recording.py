@@ -20,11 +20,11 @@ from tauforge.files import written_whole
 from tauforge.robots.plausibility import levels_to_the_caller
 from tauforge.robots.summary import Cell, Rows, Summary, SummaryTable, Words
 from tauforge.simulation.events import Event
-from tauforge.simulation.recording_files import ANGLES, ARRAYS, read_recording, write_npz, write_table
+from tauforge.simulation.recording_files import ANGLE_NAMES, ARRAYS, read_recording, write_npz, write_table
 from tauforge.tables.robot_columns import PLATFORM_COLUMNS
 
-RATES = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}  # after the unit of the coordinate
-MAX_BYTES = 2**30
+RATE_UNITS = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}  # after the unit of the coordinate
+MAX_RECORDING_BYTES = 2**30
 POSE_NAMES = tuple(column.name for column in PLATFORM_COLUMNS.position)
 EVENTS_LISTED = 10  # in a summary
 
@@ -85,7 +85,7 @@ class Recording(InNotebook):
     def error(self) -> Array:
         """target_position - position, (k, n), the short way round for coordinates that are `wrapped`."""
         error = np.asarray(self.target_position - self.position[:, self.places])
-        names = ANGLES if self.names == POSE_NAMES else self.wrapped
+        names = ANGLE_NAMES if self.names == POSE_NAMES else self.wrapped
         for place in (k for k, name in enumerate(self.coordinate_names) if name in names):
             error[:, place] = np.remainder(error[:, place] + np.pi, 2 * np.pi) - np.pi
         return error
@@ -119,7 +119,7 @@ class Recording(InNotebook):
         write_table(self, file)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Recording:
+    def load(cls, path: str | os.PathLike[str], *, max_bytes: int = MAX_RECORDING_BYTES) -> Recording:
         """The recording in a file that `save` wrote.
 
         max_bytes: that the arrays of an .npz file may take; 1 GiB, an hour of six joints at 1 kHz, unless you say more
@@ -139,7 +139,7 @@ class Recording(InNotebook):
         data = {}
         for name in ARRAYS:
             axis, _, units = self._axis(name)
-            per = RATES.get(name, "")
+            per = RATE_UNITS.get(name, "")
             attributes = {"units": [unit + per for unit in units]}
             data[name] = (("time", axis), getattr(self, name), attributes)
         places = {"time": ("time", self.time, {"units": "s"})}
@@ -206,7 +206,7 @@ class Recording(InNotebook):
         panels = []
         for unit in dict.fromkeys(units):
             own = [k for k, other in enumerate(units) if other == unit]
-            label = quantity.replace("_", " ") + (f", {unit}{RATES.get(quantity, '')}" if unit else "")
+            label = quantity.replace("_", " ") + (f", {unit}{RATE_UNITS.get(quantity, '')}" if unit else "")
             panels.append((label, [names[k] for k in own], {k: values[:, k] for k in own}))
         return panels
 

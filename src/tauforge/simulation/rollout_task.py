@@ -24,9 +24,10 @@ from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import PlainState
 from tauforge.simulation import checks
-from tauforge.simulation.compiled_steps import Fields, can_compile
 from tauforge.simulation.stability import warn_of_sampling
 from tauforge.simulation.step_formulas import Given, StepFormulas, field_shape
+from tauforge.simulation.steps import Fields
+from tauforge.simulation.traceable_robot import can_compile
 from tauforge.validation import did_you_mean
 
 AS_A_CLASS = (
@@ -145,6 +146,21 @@ class RolloutTask(NamedTuple):
         if self.motion is None or in_space:
             return np.full((len(kept), self.plant.n), np.nan)
         return self.motion.sample(self.schedule.period * np.array(kept)).position
+
+
+class RowGradients(NamedTuple):
+    """Gradients row by row; the arrays are those of the rollout's library.
+
+    position, velocity: (N, n), by the initial state
+    gains, plant:       (N, ...) by the gains, and by the fields and the payload's numbers, by name
+    forces:             (N, periods, m), or None
+    """
+
+    position: Any
+    velocity: Any
+    gains: dict[str, Any]
+    plant: dict[str, Any]
+    forces: Any | None
 
 
 def as_rows(value: Any, core: Shape, rows: int) -> Any:

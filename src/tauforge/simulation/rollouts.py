@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,16 +24,15 @@ from tauforge.evaluation.arguments import in_rows
 from tauforge.evaluation.array_libraries import arithmetic_of
 from tauforge.evaluation.evaluator import kernels_allowed
 from tauforge.kernels.backends import NoKernelError
-from tauforge.motion.motion import Motion, MotionSample
+from tauforge.motion.motion import Motion
 from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
-from tauforge.simulation.batch_steps import BatchSteps, WatchedSteps
-from tauforge.simulation.compiled_steps import WHOLE, CompiledSteps, StagedSteps, State
 from tauforge.simulation.gpu_rollouts import gpu_records
 from tauforge.simulation.integrators import FAR, RAN_AWAY, ran_away
 from tauforge.simulation.rollout_task import RolloutTask, rollout_task
 from tauforge.simulation.stability import warn_of_stiffness
 from tauforge.simulation.step_formulas import StepFormulas
+from tauforge.simulation.steps import ONE_KERNEL_OPERATIONS, BatchSteps, CompiledSteps, StagedSteps, Steps, WatchedSteps
 
 Fields = Mapping[str, Array]
 Report = Callable[[float], None]
@@ -81,26 +80,6 @@ class Rollout:
         xp, _ = arithmetic_of(self.position)
         finite: Array = xp.isfinite(self.position).all(axis=(1, 2)) & xp.isfinite(self.velocity).all(axis=(1, 2))
         return finite
-
-
-class Steps(Protocol):
-    """All rows' states from step to step, from `start` on; `read` gives their positions and velocities.
-
-    The forces of a step are new ones from the law, or those held.
-    reasons: why rows have no state any more, by their numbers, where it is known
-    """
-
-    reasons: dict[int, str]
-
-    def start(self, position: Array, velocity: Array) -> State: ...
-
-    def read(self, state: State) -> tuple[Array, Array]: ...
-
-    def controlled(
-        self, t: float, state: State, target: MotionSample | None, added: Array | None
-    ) -> tuple[State, Array]: ...
-
-    def held(self, t: float, state: State, force: Array) -> State: ...
 
 
 def rollout(
@@ -261,7 +240,7 @@ def own_steps(task: RolloutTask) -> BatchSteps:
 
 def compiled_steps(task: RolloutTask, formulas: StepFormulas) -> CompiledSteps | StagedSteps:
     """In one kernel for a step, or in several where one would take long to compile."""
-    kind = StagedSteps if task.may_refuse and formulas.operations > WHOLE else CompiledSteps
+    kind = StagedSteps if task.may_refuse and formulas.operations > ONE_KERNEL_OPERATIONS else CompiledSteps
     return kind(formulas, task.plant, tuple(task.gains.values()), tuple(task.plant_numbers.values()))
 
 

@@ -22,12 +22,12 @@ from tauforge.motion.motion import Motion, in_velocities_of, positive
 from tauforge.robots.robot import Robot
 from tauforge.simulation import checks
 from tauforge.simulation.closed_loop import ClosedLoop, Disturbance, RecordingBuilder, Sensors
-from tauforge.simulation.events import SINGULAR, STOPPED, Event, energy_drift, singular_crossing
+from tauforge.simulation.events import SINGULAR_POSE, STOPPED, Event, energy_drift, singular_crossing
 from tauforge.simulation.integrators import METHODS, RAN_AWAY, Stop, integrator
 from tauforge.simulation.recording import Recording
 from tauforge.simulation.stability import warn_of_sampling, warn_of_stiffness
 
-BLOCK = 512  # steps of a free motion at a time
+FREE_STEPS_AT_ONCE = 512  # steps of a free motion at a time
 DRIFT = 1e-6  # of the energy of a free motion: above, a warning
 
 
@@ -111,7 +111,7 @@ def simulate(
         warn_of_sampling(controller, real, position, period, steps // hold)
     advance = integrator(method, real).advance
     # a law is asked in the order of time and a push is looked for in every step; a free motion needs neither
-    length = hold or (BLOCK if controller is None and disturbance is None else 1)
+    length = hold or (FREE_STEPS_AT_ONCE if controller is None and disturbance is None else 1)
     y, k, stop = space.pack(position, velocity), 0, None
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"), keeping(builder, motion):
         while True:
@@ -125,7 +125,7 @@ def simulate(
             if crossing is not None:
                 builder.watch.add(crossing[1])
                 if controller is not None:
-                    rows, stop = rows[: crossing[0] + 1], Stop(SINGULAR)
+                    rows, stop = rows[: crossing[0] + 1], Stop(SINGULAR_POSE)
             if stop is not None:
                 builder.write(times, rows, force)
                 break
@@ -166,9 +166,9 @@ def _ended(stop: Stop, recording: Recording, advice: str | None) -> Recording:
     advice: about the motion, where there is something to say
     """
     time = float(recording.time[-1])
-    if stop.reason == SINGULAR or (isinstance(stop.error, SingularityError) and len(recording.time) > 1):
+    if stop.reason == SINGULAR_POSE or (isinstance(stop.error, SingularityError) and len(recording.time) > 1):
         if stop.error is not None:
-            recording = recording.with_event(Event(time, SINGULAR, str(stop.error)))
+            recording = recording.with_event(Event(time, SINGULAR_POSE, str(stop.error)))
         warnings.warn(
             f"the run ends at a singular pose, t = {recording.events[-1].time:.6g} s", SingularityWarning, stacklevel=3
         )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tauforge.analysis.singularity import crossings
+from tauforge.analysis.stewart_forces import crossings
 from tauforge.arrays import Array
 from tauforge.charts.figure import Figure, Line, Panel
 from tauforge.formats.loading import load

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tauforge.analysis.polynomial import Polynomial, interpolated
+from tauforge.analysis.complexity import Polynomial, interpolated
 from tauforge.charts.figure import Figure, Line, Panel
 from tauforge_papers import published_counts as published
 from tauforge_papers.count_tables import SIX, breakdown

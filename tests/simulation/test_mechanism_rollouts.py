@@ -159,7 +159,7 @@ def test_a_row_that_cannot_go_on_says_why_and_leaves_the_others_alone(monkeypatc
     robot = five_bar()
     options: dict[str, Any] = {"step": 1e-3, "control_period": 1e-3}
     good = tf.rollout(robot, **one_falls(robot, 250), **options)
-    monkeypatch.setattr(state_space, "OPEN", -1.0)
+    monkeypatch.setattr(state_space, "RECORDED_GAP", -1.0)
     runs = tf.rollout(robot, **one_falls(robot, 250), **options)
     assert good.reasons == {}
     assert runs.reasons == {0: f"{robot.name}: the loops cannot be closed after this step"}

@@ -229,7 +229,7 @@ SIZES = (4, 5, 6, 7, 8)
 
 @with_field_docs
 class LineCost(NamedTuple):
-    """What one line of a formulation costs, as functions of the number of joints n.
+    """Cost of one line of a formulation, as functions of the number of joints n.
 
     line:            its number in the file
     text:            its source

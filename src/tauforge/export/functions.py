@@ -142,7 +142,7 @@ class Extra(NamedTuple):
         return self._replace(varying=tuple(field for field in self.varying if field in needed))
 
 
-NOTHING = Extra()
+NO_EXTRA = Extra()
 
 
 def check_extra(robot: Robot, loads: object, varying: Sequence[str]) -> Extra:
@@ -203,7 +203,7 @@ class _Loaded:
         return getattr(self._robot, name)
 
 
-def computed_torque(robot: Robot, extra: Extra = NOTHING) -> Specification:
+def computed_torque(robot: Robot, extra: Extra = NO_EXTRA) -> Specification:
     """(position, velocity, target position, velocity and acceleration, kp, kv, loads, fields) -> forces.
 
     ModelError where the law does not take the robot, UnsupportedFeatureError where it cannot be recorded.

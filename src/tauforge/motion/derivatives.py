@@ -86,7 +86,7 @@ def _penalty(knots: Array, pieces: int) -> Any:
 
 
 DEGREE = 5
-FEWEST_SAMPLES = DEGREE + 1  # samples that the spline needs
+FEWEST_SPLINE_SAMPLES = DEGREE + 1  # samples that the spline needs
 STRETCH_RATIO = np.sqrt(2)  # length of each stretch at an end over that of the one before
 EXACT_RANGE = 1e-9  # differences, relative to the range of the values, that are rounding of exact numbers
 EXACT_VALUES = 1e-14  # the same relative to the values themselves
@@ -195,7 +195,7 @@ def _settle_ends(times: Array, values: Array, bounds: Array, found: list[Array],
         slack = bounds[::direction]
         low, high = np.full(x.shape[1], -np.inf), np.full(x.shape[1], np.inf)
         before = np.full(x.shape[1], np.nan)
-        length = float(FEWEST_SAMPLES)
+        length = float(FEWEST_SPLINE_SAMPLES)
         while round(length) <= len(t):
             m = round(length)
             rows = _end_rows(t[:m])

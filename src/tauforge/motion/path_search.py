@@ -18,7 +18,7 @@ from tauforge.arrays import Array
 
 MIN_SAMPLES_BETWEEN = 10  # the fewest poses between two points of a path at which it is evaluated while it is planned
 MIN_SAMPLES = 60  # the fewest on the whole path
-DIFFERENCE_STEP = 1e-6  # of difference quotients, relative to the scale of a coordinate
+QUALITY_DIFFERENCE_STEP = 1e-6  # of difference quotients, relative to the scale of a coordinate
 BROKEN_LIMIT = 1.0  # added to a broken limit, so that any pose within the limits comes before any pose outside
 
 
@@ -127,14 +127,14 @@ class PathTask:
 
     @cached_property
     def limited(self) -> bool:
-        """Whether the robot has any limits of its pose; evaluating them at every pose would take half of the time."""
+        """True if the robot has limits of its pose; without them half of the time is saved."""
         return bool(self.robot.within_limits(self.given[0]).margins(1.0).size)
 
     def slopes(self, of: Any, poses: Array) -> Array:
         """(s, ..., 6) derivatives of a function of poses (s, 6) by the scaled coordinates."""
-        steps = DIFFERENCE_STEP * np.diag(self.scale)
+        steps = QUALITY_DIFFERENCE_STEP * np.diag(self.scale)
         ahead, behind = (of(poses[:, None] + sign * steps) for sign in (1, -1))
-        return np.asarray(np.moveaxis((ahead - behind) / (2 * DIFFERENCE_STEP), 1, -1))
+        return np.asarray(np.moveaxis((ahead - behind) / (2 * QUALITY_DIFFERENCE_STEP), 1, -1))
 
 
 def spline(knots: Array, points: Array) -> Any:
@@ -144,7 +144,7 @@ def spline(knots: Array, points: Array) -> Any:
     return CubicSpline(knots, points, bc_type="natural")
 
 
-RANDOM_POSES = 300  # random poses between each two given ones
+ROADMAP_POSES = 300  # random poses between each two given ones
 NEIGHBOURS = 8  # to which each of them is connected
 EDGE_POSES = 12  # poses checked along each edge
 MAX_SLSQP_ROUNDS = 60  # of SLSQP, at most
@@ -295,7 +295,7 @@ def _way(task: PathTask, start: Array, end: Array) -> Array:
     from scipy.spatial import KDTree
     from scipy.stats import qmc
 
-    drawn = qmc.Halton(7, scramble=False).random(RANDOM_POSES + 1)[1:]  # the first is a corner
+    drawn = qmc.Halton(7, scramble=False).random(ROADMAP_POSES + 1)[1:]  # the first is a corner
     about = start + drawn[:, :1] * (end - start) + task.room * (2 * drawn[:, 1:] - 1)
     nodes = np.concatenate([[start, end], about])
     _, near = KDTree(nodes / task.scale).query(nodes / task.scale, k=NEIGHBOURS + 1)

@@ -1,4 +1,4 @@
-"""The instants of an animation, evenly spread over time, and what the page gets of them as data.
+"""The instants of an animation, evenly spread over time, and their data for a page.
 
 An instant has positions, forces and targets of a motion or a recording. The data are names, limits and the drawing of
 every frame.
@@ -32,7 +32,7 @@ ONE_ROW = (
     "run.target_position, 0 * run.target_position)"
 )
 LEAST_CORNERS = 3  # of an outline that is filled
-DIGITS = 4  # of the largest force, as numbers are printed
+FORCE_DIGITS = 4  # of the largest force, as numbers are printed
 MOST_DECIMALS = 6
 
 
@@ -63,7 +63,7 @@ class AnimationFrames(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How finely time is divided.
+    """Resolution of an animation in time.
 
     rate: frames a second
     most: frames at most
@@ -144,9 +144,10 @@ def _between(times: Array, rows_at: Array, rows: Array, angles: list[int]) -> Ar
 
 
 def check_recording(robot: Robot, recording: Recording, argument: str) -> None:
-    """That the recording has the robot's coordinates, actuators and name, and finite positions, by errors.
+    """ModelError or ShapeError unless the recording has the coordinates, actuators and name of the robot, and finite
+    positions.
 
-    argument: what they call the recording
+    argument: what errors call the recording
     """
     stranger = recording.robot and recording.robot != robot.name
     whose = f"the recording is of {recording.robot}, not of {robot.name}"
@@ -284,7 +285,7 @@ def _up(robot: Robot) -> list[float]:
 
 
 def actuator_data(robot: Robot, force: Array) -> list[dict[str, Any]]:
-    """What pages and films say of each actuator: name, unit, limit (None: it has none), and
+    """Facts about each actuator for pages and films: name, unit, limit (None: it has none), and
 
     largest:  the size of its largest force
     scale:    that of all actuators with its unit
@@ -310,7 +311,7 @@ def actuator_data(robot: Robot, force: Array) -> list[dict[str, Any]]:
 def _decimals(largest: float) -> int:
     if not largest:
         return 0
-    return min(max(DIGITS - 1 - math.floor(math.log10(largest)), 0), MOST_DECIMALS)
+    return min(max(FORCE_DIGITS - 1 - math.floor(math.log10(largest)), 0), MOST_DECIMALS)
 
 
 def _text(values: Array) -> str:

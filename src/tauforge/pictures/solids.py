@@ -29,17 +29,25 @@ from tauforge.pictures.triangles import Mesh, sound, stretched, thinned
 from tauforge.robots.drawing import LARGEST_SIZE, Box, Cylinder, Drawing, MeshFile, Shape, Solid, Sphere
 from tauforge.robots.plausibility import levels_to_the_caller
 
-KINDS = ("stl", "obj", "ply", "glb", "dae")
+MESH_KINDS = ("stl", "obj", "ply", "glb", "dae")
 MOST_BYTES = 50_000_000
-MOST_FACES = 1_000_000
-MOST_CORNERS = 3 * MOST_FACES
+MOST_MESH_FACES = 1_000_000
+MOST_CORNERS = 3 * MOST_MESH_FACES
 MOST_NUMBERS = 30_000_000  # that the tables of a GLB file promise, and no more than:
 FEW_NUMBERS, NUMBERS_PER_BYTE = 1_000_000, 4  # tables may be shared, but a small file has small ones
-WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}  # numbers in a row of GLB
+NUMBERS_PER_ROW = {
+    "SCALAR": 1,
+    "VEC2": 2,
+    "VEC3": 3,
+    "VEC4": 4,
+    "MAT2": 4,
+    "MAT3": 9,
+    "MAT4": 16,
+}  # of a GLB table
 MOST_PARTS = 2_000  # nodes and surfaces of a GLB or COLLADA file: trimesh handles each by itself
 SURFACES = ("triangles", "polylist", "polygons", "tristrips", "trifans", "lines", "linestrips")  # of COLLADA
 MOST_INSTANCES = 20  # nodes that stand for others in a COLLADA file
-TOO_MANY = f"the mesh has more than {MOST_FACES:,} triangles"
+TOO_MANY = f"the mesh has more than {MOST_MESH_FACES:,} triangles"
 FEWER = "Give it fewer triangles"
 MOST_LETTERS = 100  # of a message of trimesh's, which may quote the file
 
@@ -64,9 +72,9 @@ def read_mesh(file: MeshFile) -> Mesh:
 def _place(file: MeshFile) -> tuple[Path, str]:
     """The path without links, and which kind of file it is."""
     kind = file.name.rpartition(".")[2].lower()
-    if kind not in KINDS:
+    if kind not in MESH_KINDS:
         raise ModelError(
-            f"meshes of this kind are not read: {file.given or file.name!r}", remedy=f"Known: {', '.join(KINDS)}"
+            f"meshes of this kind are not read: {file.given or file.name!r}", remedy=f"Known: {', '.join(MESH_KINDS)}"
         )
     if file.folder is None:
         raise ModelError(
@@ -136,7 +144,7 @@ def _corners_and_faces(data: bytes) -> bytes:
     lines = re.sub(rb"\\\r?\n", b" ", data).splitlines()
     faces = [line for line in lines if line.startswith((b"f ", b"f\t"))]
     corners = [line for line in lines if line.startswith((b"v ", b"v\t"))]
-    if len(corners) > MOST_CORNERS or sum(max(1, len(line.split()) - 3) for line in faces) > MOST_FACES:
+    if len(corners) > MOST_CORNERS or sum(max(1, len(line.split()) - 3) for line in faces) > MOST_MESH_FACES:
         raise ModelError(TOO_MANY, remedy=FEWER)
     triangles: list[bytes] = []  # trimesh handles faces of each number of corners by themselves
     for line in faces:
@@ -156,7 +164,7 @@ def _check_glb(data: bytes) -> None:
     surfaces = [surface for mesh in tree.get("meshes", []) for surface in mesh["primitives"]]
     if len(tree.get("nodes", [])) > MOST_PARTS or len(surfaces) > MOST_PARTS:
         raise ModelError(f"the mesh has more than {MOST_PARTS:,} parts", remedy="Join them")
-    sizes = [abs(table["count"]) * WIDTHS[table["type"]] for table in tree.get("accessors", [])]
+    sizes = [abs(table["count"]) * NUMBERS_PER_ROW[table["type"]] for table in tree.get("accessors", [])]
     tables = [[*surface["attributes"].values(), surface.get("indices")] for surface in surfaces]
     used = [sizes[k] for own in tables for k in own if k is not None]  # one table may be that of many surfaces
     if max(sum(sizes), sum(used)) > min(MOST_NUMBERS, FEW_NUMBERS + NUMBERS_PER_BYTE * len(data)):
@@ -229,7 +237,7 @@ def _whole(scene: Any, surface: type) -> Mesh:
     corners = sum(len(part.vertices) for _, part in parts)
     if not count:
         raise ModelError("the mesh has no triangles")
-    if count > MOST_FACES or corners > MOST_CORNERS:
+    if count > MOST_MESH_FACES or corners > MOST_CORNERS:
         raise ModelError(TOO_MANY, remedy=FEWER)
     vertices, faces, before = [], [], 0
     for pose, part in parts:
@@ -265,7 +273,7 @@ UNSAID = (0.62, 0.66, 0.71, 1.0)  # of solids without a colour
 MOST_TOLD = 3  # files that the warning names
 
 
-class Body(NamedTuple):
+class SolidMesh(NamedTuple):
     """One solid as triangles.
 
     solid:    which of the drawing's solids it is
@@ -280,13 +288,13 @@ class Body(NamedTuple):
     is_round: bool
 
 
-def bodies_of(robot: str, solids: Sequence[Solid], most: int) -> list[Body]:
+def bodies_of(robot: str, solids: Sequence[Solid], most: int) -> list[SolidMesh]:
     """Every solid that can be seen. Mesh files are read here; one warning names those that cannot be.
 
     robot: its name, for the warning
     most:  triangles of one body; finer ones are thinned out
     """
-    found: list[Body] = []
+    found: list[SolidMesh] = []
     read: dict[Shape, Mesh | None] = {}  # many robots use one file several times
     faults: list[str] = []
     for index, solid in enumerate(solids):
@@ -301,7 +309,7 @@ def bodies_of(robot: str, solids: Sequence[Solid], most: int) -> list[Body]:
                 faults.append(str(error))
         mesh = read[solid.shape]
         if mesh is not None and len(mesh.faces):
-            found.append(Body(index, mesh, rgba, not isinstance(solid.shape, MeshFile)))
+            found.append(SolidMesh(index, mesh, rgba, not isinstance(solid.shape, MeshFile)))
     if faults:
         more = f" and {len(faults) - MOST_TOLD} more" if len(faults) > MOST_TOLD else ""
         text = f"{robot} is drawn without some of its meshes: {'; '.join(faults[:MOST_TOLD])}{more}"
@@ -324,12 +332,12 @@ def mesh_of(shape: Shape) -> Mesh:
             return read_mesh(shape)
 
 
-def corners_at(bodies: Sequence[Body], drawing: Drawing, k: int) -> list[Array]:
+def corners_at(bodies: Sequence[SolidMesh], drawing: Drawing, k: int) -> list[Array]:
     """The triangles (f, 3, 3) m of every body in position k of the drawing, world."""
     return [_placed(body, drawing.solids[body.solid].transform[k])[body.mesh.faces] for body in bodies]
 
 
-def extent_with(bodies: Sequence[Body], drawing: Drawing) -> tuple[Array, Array]:
+def extent_with(bodies: Sequence[SolidMesh], drawing: Drawing) -> tuple[Array, Array]:
     """(3,) the smallest and the largest coordinates in all positions of the drawing, m, bodies included."""
     lows, highs = ([each] for each in drawing.extent)
     for body in bodies:
@@ -340,5 +348,5 @@ def extent_with(bodies: Sequence[Body], drawing: Drawing) -> tuple[Array, Array]
     return np.min(lows, axis=0), np.max(highs, axis=0)
 
 
-def _placed(body: Body, pose: Array) -> Array:
+def _placed(body: SolidMesh, pose: Array) -> Array:
     return np.asarray(body.mesh.vertices @ pose[:3, :3].T + pose[:3, 3])

@@ -1,4 +1,4 @@
-"""What a simulation is asked for, checked before it starts."""
+"""Checks of the arguments of a simulation before it starts."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def check_robot(name: str, robot: object) -> None:
 
 
 def difference(a: Robot, b: Robot) -> str | None:
-    """Why states and forces of one robot mean nothing to the other; None where they mean the same.
+    """Reason for which states and forces of one robot do not fit the other; None where they fit.
 
-    They do if coordinates and actuators have the same columns and units. What people call a joint does not matter: a
+    They fit if coordinates and actuators have the same columns and units. What people call a joint does not matter: a
     model and the real robot may come from different files.
     """
     mine, theirs = state_columns(a), state_columns(b)
@@ -56,7 +56,7 @@ def counted(parts: Sequence[object], what: str) -> str:
 
 
 def check_plant(robot: Robot, plant: Robot) -> None:
-    """The robot that really moves: with the same coordinates, and friction that an integrator gets past."""
+    """ModelError unless the plant has the coordinates of the robot, and friction that can be integrated."""
     check_robot("robot", robot)
     check_robot("plant", plant)
     differing = difference(plant, robot)
@@ -69,7 +69,7 @@ def check_plant(robot: Robot, plant: Robot) -> None:
 def check_law(
     controller: Law, motion: Motion | None, initial: State | None, control_period: float | None, real: Robot
 ) -> None:
-    """That controller, motion and robot fit together."""
+    """ModelError or ShapeError if controller, motion and robot do not fit together."""
     if motion is not None and not isinstance(motion, Motion):
         raise ModelError(f"expected a Motion, got {kind_of(motion)}", field="motion", remedy=order(motion))
     if not isinstance(controller, Controller):
@@ -93,12 +93,12 @@ def check_law(
 
 
 def kind_of(given: object) -> str:
-    """Our own objects by their class: their addresses tell nothing."""
+    """The object in words; our own objects by their class."""
     return f"a {type(given).__name__}" if isinstance(given, Controller | Motion | Robot) else shown(given)
 
 
 def order(given: object) -> str | None:
-    """The remedy where a law or a motion stands in the place of the other."""
+    """Remedy if a law and a motion were exchanged."""
     return "The order is robot, controller, motion" if isinstance(given, Controller | Motion) else None
 
 
@@ -138,7 +138,7 @@ def _check_controller(
 
 
 def advice_on_degrees(robot: Robot, motion: Motion | None) -> str | None:
-    """What to do about a motion of angles beyond two turns, or faster than two turns a second; None for others."""
+    """A remedy for a motion whose angles exceed two turns, or two turns a second; None for others."""
     if motion is None or motion.of_poses != bool(robot.positions.pose):
         return None
     position, velocity, _ = motion.sample(np.linspace(0.0, motion.duration, MOTION_SAMPLES))
@@ -184,7 +184,7 @@ def initial_state(initial: State | None, motion: Motion | None, robot: Robot) ->
 
 
 def position_sizes(robot: Robot) -> tuple[int, ...]:
-    """How many numbers a position may be given by: its coordinates, or all of its entries."""
+    """Numbers of values that a position may have: its coordinates, or all of its entries."""
     return tuple(dict.fromkeys((robot.n, robot.positions.size)))
 
 

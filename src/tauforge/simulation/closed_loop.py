@@ -1,7 +1,7 @@
-"""The controller, its sensors, its actuators and the world around, as one function of time and state, and its record.
+"""Controller, sensors, actuators and disturbance as one function of time and state, and the recorder of a run.
 
-Sensors pass positions and velocities through converters of so many bits, with noise. The record is made block after
-block, with no more memory than the rows that are kept.
+Sensors pass positions and velocities through converters with a number of bits, and add noise. The recorder works block
+after block and needs no more memory than the rows that it keeps.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ RECORDED = ("position", "velocity", "acceleration", "force")
 
 
 class Force(NamedTuple):
-    """(m,) of the actuators, and which of them give less than the law asks for."""
+    """(m,) forces of the actuators, and a mask of those that give less than the law asks for."""
 
     given: Array
     clipped: Array
 
 
 class ClosedLoop:
-    """Asked at any time; a controller starts afresh with every loop."""
+    """Forces and wrenches at any time; the controller is reset when a loop is made."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class ClosedLoop:
         return self._last[2]
 
     def _wanted(self, t: float, y: Array) -> Array:
-        """(m,) that the law asks for."""
+        """(m,) forces that the law asks for."""
         m = self.actuators
         if self.controller is None:
             return np.zeros(m)
@@ -124,7 +124,7 @@ class ClosedLoop:
 
 
 class RecordingBuilder:
-    """Rows of states in, a recording out; every row is looked at for events, one in `every` and the last are kept."""
+    """Makes a recording of rows of states. Every row is searched for events; one in `every` and the last are kept."""
 
     def __init__(self, loop: ClosedLoop, every: int, steps: int) -> None:
         self.loop, self.robot, self.every = loop, loop.robot, every
@@ -142,7 +142,7 @@ class RecordingBuilder:
         return bool(self._seen or self._pending)
 
     def write(self, times: Array, rows: Array, force: Force) -> None:
-        """Rows at the first of the times, under these forces; where the law is asked in between, a row at a time."""
+        """Add rows at the first of the times, under these forces; one row at a time if the law is asked in between."""
         if not len(rows):
             return
         if sum(len(block[0]) for block in self._pending) >= ROWS_AT_ONCE:  # what comes last stays to be kept

@@ -1,4 +1,4 @@
-"""What happens on the way: limits that are left, singular poses that are crossed, energy that drifts."""
+"""Events of a simulation: limits that are left, singular poses that are crossed, and the drift of energy."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Event(NamedTuple):
 
     @property
     def repeats(self) -> str:
-        """How often it happened, to be written behind the rest; nothing if once."""
+        """Count and last time in words; empty if it happened once."""
         return "" if self.last is None else f", {self.occurrences} times until {self.last:.6g} s"
 
 
 class Watch:
-    """Looks at rows of a simulation, block after block, for limits that are being left."""
+    """Searches rows of a simulation, block after block, for limits that are left."""
 
     def __init__(self, robot: Robot, actuators: Sequence[str]) -> None:
         self.robot, self.actuators = robot, actuators

@@ -1,4 +1,7 @@
-"""Rollouts on a GPU: law, dynamics and Runge-Kutta steps in one CUDA kernel, one thread a row, arrays by CuPy."""
+"""Rollouts on a GPU: law, dynamics and Runge-Kutta steps in one CUDA kernel, one thread a row, arrays by CuPy.
+
+For gradients, a second kernel runs backwards over all steps, and a third adds up the gradients by gains.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ def gpu_formulas(task: RolloutTask) -> StepFormulas:
 
 
 def loop_of(formulas: StepFormulas) -> Loop:
-    """What the kernel repeats; its source (`loop_source`) needs no GPU."""
+    """The loop that the kernel repeats; its source (`loop_source`) needs no GPU."""
     return Loop(
         formulas.controlled_step(),
         formulas.held_step(),
@@ -58,7 +61,7 @@ def loop_of(formulas: StepFormulas) -> Loop:
 
 
 class Operands:
-    """What the kernels of a rollout read: the same for the steps and for the way back.
+    """Inputs of the kernels of a rollout: the same for the steps and for the reverse pass.
 
     prescribed: (periods + 1, numbers), the targets
     constants:  (numbers, N), gains, fields and payload
@@ -170,7 +173,7 @@ PART = 50  # periods whose gradients by the forces are kept at a time, for those
 
 
 def adjoint_of(formulas: StepFormulas) -> Adjoint:
-    """What the way back is made of; its sources need no GPU."""
+    """Parts of the reverse pass; its sources need no GPU."""
     return Adjoint(
         loop_of(formulas),
         formulas.law_pulled_back(formulas.state),
@@ -185,10 +188,10 @@ def adjoint_of(formulas: StepFormulas) -> Adjoint:
 
 
 class GpuReversePass:
-    """The steps, and the way back through them, by CUDA kernels.
+    """The steps, and the reverse pass through them, by CUDA kernels.
 
-    Where there is memory for it, the states of all steps are kept. Otherwise they are kept at intervals; on the way
-    back each interval runs once more from its first state.
+    The states of all steps are kept if there is memory for them. Otherwise they are kept at intervals, and the reverse
+    pass runs each interval once more from its first state.
     """
 
     def __init__(self, task: RolloutTask) -> None:
@@ -202,7 +205,7 @@ class GpuReversePass:
             self.records = parts_of(task, self._recorded())
 
     def _recorded(self) -> Any:
-        """The records, apart from the checkpoints: the user may change them."""
+        """The records in memory of their own, for the user may change them."""
         every = self.task.schedule.every
         if every % self.spacing:
             return filled_records(self.task, self.adjoint.loop, self.operands, every)
@@ -275,7 +278,7 @@ class GpuReversePass:
         return min(PART, periods) if self.task.gains else periods
 
     def _parts(self) -> Iterator[tuple[int, int, Any]]:
-        """From the last to the first: where a part of the way begins and ends, and its states before every step."""
+        """Parts of the run from the last to the first: begin, end, and the states before every step."""
         schedule, n = self.task.schedule, self.task.plant.n
         for begin in reversed(range(0, schedule.periods, self._longest_part)):
             end = min(begin + self._longest_part, schedule.periods)

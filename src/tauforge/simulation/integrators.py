@@ -1,6 +1,6 @@
-"""From one time to the next: the paper's Runge-Kutta, Dormand & Prince's with its own steps, and a symplectic one.
+"""Integrators: classical Runge-Kutta, Dormand-Prince with adaptive steps, and a symplectic method.
 
-Each takes the times of the rows that are wanted, the first being where it starts, and gives the states there.
+Each takes the times of the wanted rows, of which the first is the start, and gives the states there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ENDING_ERRORS = (ConvergenceError, SingularityError)  # what ends a simulation, 
 
 
 class Stop(NamedTuple):
-    """Why an integrator cannot go on; `error` is what was raised, if anything was."""
+    """Reason for which an integrator cannot go on; `error` is the exception, if one was raised."""
 
     reason: str
     error: TauforgeError | None = None
@@ -44,7 +44,7 @@ class Integrator(Protocol):
 
 
 def ran_away(states: Array) -> Array:
-    """Which of the states (..., m) are beyond FAR or NaN, (...)."""
+    """Mask (...) of states (..., m) that are beyond FAR or NaN."""
     return np.asarray(~(np.abs(states) <= FAR).all(axis=-1))
 
 

@@ -1,6 +1,6 @@
-"""Gradients through rollouts on the processor: kernels of the steps and of the way back, for all rows at once.
+"""Gradients through rollouts on the processor: kernels of the steps and of their adjoints, for all rows at once.
 
-A state y is (N, numbers), its parts one after another. Gradients by the forces and by the plant's numbers are added to.
+A state y is (N, numbers), its parts one after another. Gradients by forces and by numbers of the plant accumulate.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from tauforge.simulation.steps import CompiledSteps, StagedSteps, State
 
 Kernel = Callable[..., tuple[Array, ...]]
 Instant = tuple[State, Array]  # the state, and the forces that are held from then on
-STORED = 2**27  # numbers of states that are kept for the way back, 1 GiB; beyond, some are computed again
+STORED = 2**27  # numbers of states that are kept for the reverse pass, 1 GiB; beyond, some are computed again
 
 
 class ReversePass(Protocol):
-    """A rollout that was run, with the states that the way back needs.
+    """Interface of the reverse pass: a rollout that was run, with the states that gradients need.
 
     records: positions, velocities and forces (N, k, ...) at the instants to record; nothing else reads these arrays
     """
@@ -52,7 +52,7 @@ class StepAdjoint(Protocol):
 
 
 class PlainStepAdjoint:
-    """For states that are position and velocity."""
+    """Adjoint of steps whose state is position and velocity."""
 
     def __init__(self, formulas: StepFormulas, plant: Robot, numbers: Sequence[Array]) -> None:
         self.n, self.h, self.numbers = plant.n, formulas.h, numbers
@@ -81,7 +81,7 @@ class PlainStepAdjoint:
 
 
 class FormulaStepAdjoint:
-    """For any state that has formulas."""
+    """Adjoint of steps of any state that has formulas."""
 
     def __init__(
         self, formulas: StepFormulas, plant: Robot, numbers: Sequence[Array], steps: CompiledSteps | StagedSteps
@@ -122,13 +122,13 @@ class FormulaStepAdjoint:
 
 
 def add_to(totals: Sequence[Array], shares: Sequence[Array]) -> None:
-    """In place."""
+    """Add the shares to the totals in place."""
     for total, share in zip(totals, shares, strict=True):
         total += share
 
 
 class ProcessorReversePass:
-    """The steps, and the way back through them, by kernels of the processor.
+    """The steps, and the reverse pass through them, by kernels of the processor.
 
     Rows that these kernels leave to the plant's own methods are NaN.
     """

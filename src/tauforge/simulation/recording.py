@@ -1,4 +1,4 @@
-"""What a simulation leaves: named arrays over time, events, and files of them."""
+"""Results of simulations: named arrays over time, events, and files of them."""
 
 from __future__ import annotations
 
@@ -91,13 +91,13 @@ class Recording(InNotebook):
         return error
 
     def with_event(self, event: Event) -> Recording:
-        """The same, and this happened too."""
+        """A recording with one more event."""
         return replace(self, events=tuple(sorted((*self.events, event))))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """As .npz (all of it) or .csv (which `tauforge.motion.CsvMotion` reads); written whole or not at all.
+        """Write a .npz file (everything) or a .csv file (for `tauforge.motion.CsvMotion`), whole or not at all.
 
-        A .csv file does not hold the events: a TauforgeWarning says so if there are any.
+        A .csv file does not hold events: a TauforgeWarning says so if there are any.
         """
         target = Path(path)
         suffix = target.suffix.lower()
@@ -190,7 +190,7 @@ class Recording(InNotebook):
         return _summary(self)
 
     def _axis(self, quantity: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-        """What the columns of a quantity are, with their names and units of positions or forces."""
+        """Kind, names and units of the columns of a quantity."""
         if quantity == "force":
             return "actuator", self.force_names, self.force_units
         if quantity == "position" and self.coordinates not in ((), self.names):
@@ -212,7 +212,7 @@ class Recording(InNotebook):
 
 
 def _summary(run: Recording) -> Summary:
-    """How long it is, the range of every coordinate and its largest error, peaks of forces, and events."""
+    """Duration, range and largest error of every coordinate, peaks of forces, and events."""
     start, end = float(run.time[0]), float(run.time[-1])
     name = f"Recording of {run.robot}: " if run.robot else "Recording: "
     headline: Words = (name, end - start, f" s in {len(run.time):,} rows")

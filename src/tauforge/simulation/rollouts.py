@@ -1,8 +1,8 @@
 """`tf.rollout`: thousands of simulations at once, so that a Monte Carlo study is one call.
 
 A law that is arithmetic on the robot's dynamics (computed torque and the proportional ones), the dynamics and the
-integrator's step are traced together into one kernel (`compiled_steps`) where the robot has formulas of its state.
-Rows that such a kernel refuses are stepped by the robot's own methods (`batch_steps`). Otherwise the law, and then
+integrator's step are traced together into one kernel (`steps.CompiledSteps`) where the robot has formulas of its state.
+Rows that such a kernel refuses are stepped by the robot's own methods (`steps.BatchSteps`). Otherwise the law, and then
 the kernel of the dynamics, are called for all rows at once between steps of the same Runge-Kutta. A
 robot with a method accelerations or forward_dynamics of its own is called row by row.
 """
@@ -123,8 +123,8 @@ def rollout(
     method accelerations or forward_dynamics of their own, are asked by their own methods. Rows of a mechanism that
     come near a singular position take their steps by its own methods, too, as long as these find a way. Rows that
     start where a motion moves neither mass nor inertia are NaN; `simulate` does not start there.
-    Where `initial` are CuPy's arrays, all rows run on their GPU in their precision, and the rows of the result are
-    CuPy's arrays: for our own laws only. The forces must be there, too.
+    Where `initial` are CuPy arrays, all rows run on their GPU in their precision, and the rows of the result are CuPy
+    arrays; for our own laws only. The forces must be on that GPU, too.
     StiffFrictionWarning and UnstableLoopWarning as in `simulate`; the latter for the law's own gains and the plant's
     own numbers.
     Identity: every row equals `simulate` with method="rk4" and the same control period.
@@ -221,7 +221,7 @@ def _without_lost(position: Array, velocity: Array, force: Array) -> None:
 
 
 def steps_of(task: RolloutTask) -> Steps:
-    """The quickest that give the right answer."""
+    """The fastest steps that give the right answer."""
     why = ""
     if kernels_allowed() and task.compiles:
         try:
@@ -246,7 +246,7 @@ def compiled_steps(task: RolloutTask, formulas: StepFormulas) -> CompiledSteps |
 
 @contextmanager
 def _reporting(progress: bool | Report) -> Iterator[Report]:
-    """What is given, or a bar of rich on the terminal."""
+    """The given callable, or one that draws a progress bar on the terminal."""
     if not progress or callable(progress):
         yield progress or (lambda _: None)
         return

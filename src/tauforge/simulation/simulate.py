@@ -150,7 +150,7 @@ def simulate(
 
 @contextmanager
 def keeping(builder: RecordingBuilder, motion: Motion | None) -> Iterator[None]:
-    """Whatever a law of the user's raises carries the recording so far."""
+    """Adds the recording so far to whatever a law of the user raises."""
     try:
         yield
     except Exception as error:
@@ -161,9 +161,9 @@ def keeping(builder: RecordingBuilder, motion: Motion | None) -> Iterator[None]:
 
 
 def _ended(stop: Stop, recording: Recording, advice: str | None) -> Recording:
-    """At a singular pose the recording so far; else an error that holds it.
+    """The recording so far if the run ended at a singular pose; otherwise raises an error that holds it.
 
-    advice: about the motion, where there is something to say
+    advice: about the motion, or None
     """
     time = float(recording.time[-1])
     if stop.reason == SINGULAR_POSE or (isinstance(stop.error, SingularityError) and len(recording.time) > 1):

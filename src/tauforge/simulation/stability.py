@@ -163,7 +163,7 @@ def _gains(law: object, plant: Robot, position: Array | None) -> tuple[Array, Ar
 
 
 def _tells_its_feedback(law: Controller) -> bool:
-    """Whether `feedback` belongs to `force`: a class that defines the latter alone answers to errors in its own way."""
+    """True if `feedback` belongs to `force`; a class that defines `force` alone answers to errors in its own way."""
     owner = next(cls for cls in type(law).__mro__ if "force" in vars(cls))
     told = any("feedback" in vars(cls) for cls in type(law).__mro__ if issubclass(cls, owner))
     return told and "force" not in vars(law)

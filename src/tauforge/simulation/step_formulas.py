@@ -1,7 +1,7 @@
-"""The formulas of a rollout's kernels: a step under control, a step with forces held, and what pulls gradients back.
+"""Formulas of the kernels of a rollout: a step under control, a step with forces held, and their adjoints.
 
-The law's own source is recorded: its robot is replaced by one that evaluates the formulas of the table of functions
-over whatever scalars come (`traceable_robot`).
+The source of the law itself is recorded: a `TraceableRobot` takes the place of its robot, which evaluates the formulas
+of the table of functions over any scalars.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _operations: dict[str | None, int] = {}  # of a step, by what it is traced from
 
 
 class Given(NamedTuple):
-    """What a step takes for each row besides the state.
+    """Numbers that a step takes for each row besides the state.
 
     gains:  attributes of the law
     fields: of the plant, and "payload" for the ten numbers of what it holds
@@ -54,7 +54,7 @@ class StepFormulas:
     """Specifications of one law (None: no forces but those given), plant and step. Their graphs are traced when needed.
 
     h:     s, of the integrator
-    alone: whether no other way is there for states at which the formulas are not the best
+    alone: whether the formulas must also serve states at which other methods are better
     state: the parts of the state
     """
 
@@ -281,7 +281,7 @@ class StepFormulas:
 
     @property
     def _can_invert(self) -> bool:
-        """Whether the plant's inverse dynamics gives the forces that its forward dynamics takes."""
+        """True if the plant's inverse dynamics gives the forces that its forward dynamics takes."""
         plant = self._plant
         return is_unmodified(plant) and "inverse_dynamics" in plant.functions and self.forces_shape == (plant.n,)
 
@@ -373,7 +373,7 @@ class StepFormulas:
 
 
 def gain_argument(name: str) -> str:
-    """What the kernel calls a gain: the plant may have a field of the same name."""
+    """Name of a gain in kernels: the plant may have a field of the same name."""
     return f"gain_{name}"
 
 

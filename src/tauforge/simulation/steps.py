@@ -50,7 +50,7 @@ class Steps(Protocol):
 
 
 class KernelSteps:
-    """What steps by kernels have in common: the state of all rows as the parts that kernels take."""
+    """Base of steps by kernels: the state of all rows as the parts that kernels take."""
 
     def __init__(self, formulas: StepFormulas, plant: Robot, gains: Sequence[Array], fields: Sequence[Array]) -> None:
         self.gains, self.fields, self.space = gains, fields, plant.state_space
@@ -74,7 +74,7 @@ class KernelSteps:
         return self.space.position(y), self.space.velocity(y)
 
     def _asked(self, target: MotionSample | None, added: Array | None) -> list[Array]:
-        """What the law takes besides the state."""
+        """Arguments of the law besides the state."""
         wanted = [] if target is None else [np.ascontiguousarray(x) for x in target]
         return [*wanted, *([added] if added is not None and self.takes_added else []), *self.gains]
 
@@ -105,9 +105,9 @@ class CompiledSteps(KernelSteps):
 
 
 class StagedSteps(KernelSteps):
-    """The same by a kernel of the law, one of a stage of Runge-Kutta and one of the end of a step.
+    """Steps of all rows by three kernels: of the law, of a stage of Runge-Kutta, and of the end of a step.
 
-    They have a fifth of the operations, which are compiled in a fifth of the time.
+    They have a fifth of the operations and take a fifth of the time to compile.
     """
 
     def __init__(self, formulas: StepFormulas, plant: Robot, gains: Sequence[Array], fields: Sequence[Array]) -> None:
@@ -183,14 +183,14 @@ class BatchSteps:
         return self.space.renewed(rk4(lambda _, y: rates(y, force), 0.0, y, self.h))
 
     def _note(self, rows: Array, y: Array, force: Array, reached: Array) -> None:
-        """Why rows that had a state have none after the step."""
+        """Note a reason for every row that had a state and has none after the step."""
         if np.isfinite(reached).all():
             return
         for k in np.flatnonzero(~np.isfinite(reached).all(axis=-1) & np.isfinite(y).all(axis=-1)):
             self.reasons.setdefault(int(rows[k]), self._reason(int(rows[k]), y[k], force[k]))
 
     def _reason(self, row: int, y: Array, force: Array) -> str:
-        """Alone a row raises what it is lost by."""
+        """Reason for which a row is lost: stepped alone, it raises the error."""
         if not np.isfinite(force).all():
             return NO_FORCES
         fields = {name: value[row] for name, value in self.fields.items()}
@@ -262,7 +262,7 @@ def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
 
 
 class WatchedSteps:
-    """A row that a kernel refuses is NaN after it. It is stepped again by `own`, from the state before."""
+    """Steps by kernels, after which `own` repeats the step for rows that a kernel refused: these are NaN."""
 
     def __init__(self, compiled: CompiledSteps | StagedSteps, own: BatchSteps) -> None:
         self.compiled, self.own, self.reasons = compiled, own, own.reasons

@@ -1,4 +1,4 @@
-"""Which laws and robots can be compiled, and a robot whose methods record what a law asks of it.
+"""Conditions for compiling laws and robots, and a robot whose methods record what a law asks of it.
 
 Only laws of exactly our own classes are compiled (`can_compile`), and only for robots whose methods, as far as laws
 call them, are those of the contract: a kernel does not see a method of a user's own.
@@ -26,13 +26,13 @@ EVALUATING = ("_answer_call", "_sorted", "_answer", "kernel")  # the way from a 
 
 
 def kernel_stands_for(robot: Robot, *methods: str) -> bool:
-    """Whether these methods of the robot do what the formula in its table says."""
+    """True if these methods of the robot do what the formulas in its table say."""
     written = all(method_is_ours(type(robot), name) for name in (*methods, *EVALUATING))
     return written and not own_methods(robot)
 
 
 def can_compile(controller: Controller | None, plant: Robot) -> bool:
-    """Whether class and arrays tell all about the law, and formulas all about its model and the plant."""
+    """True if class and arrays determine the law, and formulas its model and the plant."""
     space = plant.state_space
     if space.formulas is None or not method_is_ours(type(space), "rates_under"):
         return False
@@ -109,7 +109,7 @@ class TraceablePositions:
         return error
 
     def at(self, coordinates: Array, near: Array | None = None) -> Array:
-        """Whole positions stay as they are. Loops are not closed from coordinates: that takes any number of steps."""
+        """Positions with all entries, unchanged; NoKernelError where loops would be closed, in any number of steps."""
         robot = self._robot
         if coordinates.shape[-1] != robot.positions.size:
             raise NoKernelError(f"a law closes loops of {robot.name}")

@@ -20,10 +20,11 @@ from tauforge.motion.motion import Motion, positive
 from tauforge.robots.drawing import Drawing, Segment
 from tauforge.robots.formulations import forces_by_rows
 from tauforge.robots.robot import Robot
-from tauforge.simulation.checks import check_law, counted
+from tauforge.simulation.checks import check_law
 from tauforge.simulation.recording import Recording
 from tauforge.simulation.rollouts import Rollout
 from tauforge.tables.robot_columns import state_columns
+from tauforge.validation import counted
 
 MOST_FRAMES = 3_000
 Forces = Callable[[Array, Array, Array], Array]  # position, velocity and acceleration (k, n) in, forces (k, m) out
@@ -159,7 +160,7 @@ def check_recording(robot: Robot, recording: Recording, argument: str) -> None:
                 raise ModelError(whose, field=argument, remedy="Give that robot")
             raise ShapeError(
                 f"{argument}.{name}",
-                expected=f"{rows} rows of {counted(columns, what)}, as {robot.name} has",
+                expected=f"{rows} rows of {counted(len(columns), what)}, as {robot.name} has",
                 got=str(values.shape),
             )
     names = tuple(column.name for group in own for column in group)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from tauforge.robots.robot import Robot
 from tauforge.robots.robot import check_robot as check_kind
 from tauforge.simulation.integrators import FAR, ran_away
 from tauforge.tables.robot_columns import state_columns
-from tauforge.validation import shown
+from tauforge.validation import counted, shown
 
 Law = Controller | Callable[[float, Array, Array], ArrayLike] | None
 State = tuple[ArrayLike, ArrayLike]
@@ -42,17 +42,13 @@ def difference(a: Robot, b: Robot) -> str | None:
     mine, theirs = state_columns(a), state_columns(b)
     for what, one, other in (("coordinate", mine.position, theirs.position), ("actuator", mine.force, theirs.force)):
         if len(one) != len(other):
-            return f"{a.name} has {counted(one, what)}, {b.name} has {counted(other, what)}"
+            return f"{a.name} has {counted(len(one), what)}, {b.name} has {counted(len(other), what)}"
         for k, (x, y) in enumerate(zip(one, other, strict=True), 1):
             if x != y:
                 return f"{what} {k} of {a.name} is {x}, that of {b.name} is {y}"
     if bool(a.positions.pose) != bool(b.positions.pose):
         return f"positions of {a.name if a.positions.pose else b.name} are poses, those of the other are not"
     return None
-
-
-def counted(parts: Sequence[object], what: str) -> str:
-    return f"{len(parts)} {what}{'s' * (len(parts) != 1)}"
 
 
 def check_plant(robot: Robot, plant: Robot) -> None:
@@ -72,15 +68,14 @@ def check_law(
     """ModelError or ShapeError if controller, motion and robot do not fit together."""
     if motion is not None and not isinstance(motion, Motion):
         raise ModelError(f"expected a Motion, got {kind_of(motion)}", field="motion", remedy=order(motion))
-    if not isinstance(controller, Controller):
-        if controller is not None and not callable(controller):
-            raise ModelError(
-                f"expected a Controller, a callable or None, got {kind_of(controller)}",
-                field="controller",
-                remedy=order(controller),
-            )
-    else:
+    if isinstance(controller, Controller):
         _check_controller(controller, motion, initial, control_period, real)
+    elif controller is not None and not callable(controller):
+        raise ModelError(
+            f"expected a Controller, a callable or None, got {kind_of(controller)}",
+            field="controller",
+            remedy=order(controller),
+        )
     in_space = isinstance(controller, Controller) and controller.task_space
     if motion is None:
         return
@@ -114,18 +109,13 @@ def _check_controller(
             raise ModelError(problem, field="controller")
     if motion is None:
         raise ModelError("a controller needs a motion to follow", field="motion")
-    if controller.period is not None and not (
-        control_period is not None and math.isclose(controller.period, control_period, rel_tol=STEP_ROUNDING)
-    ):
-        raise ModelError(
-            f"expected {controller.period} s, the period with which the controller learns, got {control_period!r}",
-            field="control_period",
-            remedy="Make both the same",
-        )
+    own_period, given = controller.period, control_period
+    if own_period is not None and not (given and math.isclose(own_period, given, rel_tol=STEP_ROUNDING)):
+        problem = f"expected {own_period} s, the period with which the controller learns, got {given!r}"
+        raise ModelError(problem, field="control_period", remedy="Make both the same")
     if controller.task_space and initial is None:
-        raise ModelError(
-            "the initial state is missing, and a motion of the tool does not determine the joints", field="initial"
-        )
+        problem = "the initial state is missing, and a motion of the tool does not determine the joints"
+        raise ModelError(problem, field="initial")
     if isinstance(controller, ComputedTorque) and motion.of_poses:
         tilt = motion.sample(np.linspace(0.0, motion.duration, MOTION_SAMPLES)).position[:, 4]
         if np.abs(tilt).max() >= np.pi / 2:
@@ -158,9 +148,8 @@ def given_or_start(initial: State | None, motion: Motion | None) -> State:
     if initial is not None:
         return initial
     if motion is None:
-        raise ModelError(
-            "the initial state is missing", field="initial", remedy="Give initial=(position, velocity) or motion="
-        )
+        remedy = "Give initial=(position, velocity) or motion="
+        raise ModelError("the initial state is missing", field="initial", remedy=remedy)
     start, whole = motion.sample(0.0), motion.near(0.0)
     return start.position if whole is None else whole, start.velocity
 

@@ -15,10 +15,9 @@ from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, SingularityError, TauforgeError, UnsupportedFeatureError
 from tauforge.evaluation.functions import has
 from tauforge.robots.robot import Robot
-from tauforge.robots.state_space import PlainState, StateSpace
+from tauforge.robots.state_space import PlainState
 
 Rates = Callable[[float, Array], Array]
-METHODS = ("rk4", "dormand-prince", "symplectic")
 RELATIVE, ABSOLUTE = 1e-12, 1e-14  # of the adaptive method
 EVALUATIONS_PER_ROW = 1000  # of the adaptive method for every row, some 80 steps: more is a motion that runs away
 ITERATIONS = 50  # of the symplectic method's equations
@@ -26,7 +25,7 @@ SETTLED = 1e-14
 FAR = 1e9  # rad, m and their rates: beyond, angles have lost their digits, kernels know no sines, a motion has run away
 NEEDED = ("mass_matrix", "coriolis_matrix", "gravity_forces", "friction_forces")  # functions, by the symplectic method
 AHEAD, WEIGHTS = (1 / 2, 1 / 2, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6)  # of rk4: from a stage to the next, and in the sum
-RAN_AWAY = "the motion ran away"
+RAN_AWAY, STOPPED = "the motion ran away", "the integrator stopped"
 ENDING_ERRORS = (ConvergenceError, SingularityError)  # what ends a simulation, not a program
 
 
@@ -79,8 +78,8 @@ def rk4_pulled_back(
 class RungeKutta:
     """A step from row to row."""
 
-    def __init__(self, space: StateSpace) -> None:
-        self.space = space
+    def __init__(self, robot: Robot) -> None:
+        self.space = robot.state_space
 
     def advance(self, rates: Rates, times: Array, y: Array) -> tuple[Array, Stop | None]:
         def watched(t: float, y: Array) -> Array:
@@ -97,8 +96,8 @@ class RungeKutta:
 class DormandPrince:
     """SciPy's DOP853: steps by its own error estimate, each from a renewed state; rows by its dense output."""
 
-    def __init__(self, space: StateSpace) -> None:
-        self.space = space
+    def __init__(self, robot: Robot) -> None:
+        self.space = robot.state_space
 
     def advance(self, rates: Rates, times: Array, y: Array) -> tuple[Array, Stop | None]:
         found, stop = [y[None]], None
@@ -117,14 +116,11 @@ class DormandPrince:
         """Rows (k, m) at the times that each step passes, as long as it goes well."""
         from scipy.integrate import DOP853  # slow to import
 
-        most = EVALUATIONS_PER_ROW * (10 + len(times))
-        calls = count(1)
+        most, calls = EVALUATIONS_PER_ROW * (10 + len(times)), count(1)
 
         def counted(t: float, y: Array) -> Array:
             if next(calls) > most:
-                raise ConvergenceError(
-                    "the integrator stopped: it needs too many steps", residual=np.nan, iterations=most
-                )
+                raise ConvergenceError(f"{STOPPED}: it needs too many steps", residual=np.nan, iterations=most)
             slope = rates(t, y)
             if not np.isfinite(slope).all():  # else SciPy looks for a first step for ever
                 raise ConvergenceError(RAN_AWAY, residual=np.nan, iterations=0)
@@ -135,8 +131,8 @@ class DormandPrince:
         while solver.status == "running":
             solver.step()
             if solver.status == "failed":
-                why = "no step is short enough: the rates grow without bound here, or jump"
-                raise ConvergenceError(f"the integrator stopped: {why}", residual=np.nan, iterations=solver.nfev)
+                why = f"{STOPPED}: no step is short enough: the rates grow without bound here, or jump"
+                raise ConvergenceError(why, residual=np.nan, iterations=solver.nfev)
             if ran_away(solver.y):
                 raise ConvergenceError(RAN_AWAY, residual=np.nan, iterations=solver.nfev)
             passed = int(np.searchsorted(times, solver.t, side="right"))
@@ -202,12 +198,8 @@ def step_by_step(step: Callable[[float, Array, float], Array], times: Array, y: 
     return np.array(rows), None
 
 
-def integrator(method: str, robot: Robot) -> Integrator:
-    """By its name among METHODS."""
-    match method:
-        case "rk4":
-            return RungeKutta(robot.state_space)
-        case "dormand-prince":
-            return DormandPrince(robot.state_space)
-        case _:
-            return Symplectic(robot)
+INTEGRATORS: dict[str, Callable[[Robot], Integrator]] = {
+    "rk4": RungeKutta,
+    "dormand-prince": DormandPrince,
+    "symplectic": Symplectic,
+}

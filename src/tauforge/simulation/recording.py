@@ -22,6 +22,7 @@ from tauforge.robots.summary import Cell, Rows, Summary, SummaryTable, Words
 from tauforge.simulation.events import Event
 from tauforge.simulation.recording_files import ANGLE_NAMES, ARRAYS, read_recording, write_npz, write_table
 from tauforge.tables.robot_columns import PLATFORM_COLUMNS
+from tauforge.validation import counted
 
 RATE_UNITS = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}  # after the unit of the coordinate
 MAX_RECORDING_BYTES = 2**30
@@ -63,8 +64,7 @@ class Recording(InNotebook):
     def __repr__(self) -> str:
         name = f"{self.robot!r}, " if self.robot else ""
         span = float(self.time[-1] - self.time[0]) if len(self.time) else 0.0
-        events = f"{len(self.events)} event{'s' * (len(self.events) != 1)}"
-        return f"Recording({name}{len(self.time)} row{'s' * (len(self.time) != 1)}, {span:.6g} s, {events})"
+        return f"Recording({name}{counted(len(self.time), 'row')}, {span:.6g} s, {counted(len(self.events), 'event')})"
 
     @property
     def places(self) -> list[int]:
@@ -108,10 +108,10 @@ class Recording(InNotebook):
                 write_npz(self, file)
             else:
                 text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-                self.write_csv(text)
+                write_table(self, text)
                 text.detach()
         if suffix == ".csv" and self.events:
-            told = f"{target}: a CSV file does not hold the {len(self.events)} event{'s' * (len(self.events) != 1)}"
+            told = f"{target}: a CSV file does not hold the {counted(len(self.events), 'event')}"
             warnings.warn(TauforgeWarning(told, remedy="A .npz file holds all"), stacklevel=levels_to_the_caller())
 
     def write_csv(self, file: IO[str]) -> None:
@@ -186,8 +186,22 @@ class Recording(InNotebook):
         return figure
 
     def summary(self) -> Summary:
-        """The recording for people: ranges of the coordinates, peaks of the forces, and events."""
-        return _summary(self)
+        """Duration, range and largest error of every coordinate, peaks of forces, and events, for people."""
+        start, end = float(self.time[0]), float(self.time[-1])
+        name = f"Recording of {self.robot}: " if self.robot else "Recording: "
+        headline: Words = (name, end - start, f" s in {len(self.time):,} rows")
+        parts: list[SummaryTable | Words] = [_coordinates(self), _forces(self)]
+        if self.events:
+            listed = self.events[:EVENTS_LISTED]
+            header: tuple[str, ...] = ("what", "which", "at [s]")
+            rows: Rows = tuple((event.what, event.which, float(event.time)) for event in listed)
+            if any(event.occurrences > 1 for event in listed):
+                header = (*header, "times", "last at [s]")
+                rows = tuple((*row, event.occurrences, event.last) for row, event in zip(rows, listed, strict=True))
+            parts.append(SummaryTable("Events", header, rows, texts=2))
+        if len(self.events) > EVENTS_LISTED:
+            parts.append(f"And {len(self.events) - EVENTS_LISTED} more events.")
+        return Summary(headline, tuple(parts))
 
     def _axis(self, quantity: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """Kind, names and units of the columns of a quantity."""
@@ -209,24 +223,6 @@ class Recording(InNotebook):
             label = quantity.replace("_", " ") + (f", {unit}{RATE_UNITS.get(quantity, '')}" if unit else "")
             panels.append((label, [names[k] for k in own], {k: values[:, k] for k in own}))
         return panels
-
-
-def _summary(run: Recording) -> Summary:
-    """Duration, range and largest error of every coordinate, peaks of forces, and events."""
-    start, end = float(run.time[0]), float(run.time[-1])
-    name = f"Recording of {run.robot}: " if run.robot else "Recording: "
-    headline: Words = (name, end - start, f" s in {len(run.time):,} rows")
-    parts: list[SummaryTable | Words] = [_coordinates(run), _forces(run)]
-    if run.events:
-        header: tuple[str, ...] = ("what", "which", "at [s]")
-        rows: Rows = tuple((event.what, event.which, float(event.time)) for event in run.events[:EVENTS_LISTED])
-        if any(event.occurrences > 1 for event in run.events[:EVENTS_LISTED]):
-            header = (*header, "times", "last at [s]")
-            rows = tuple((*row, event.occurrences, event.last) for row, event in zip(rows, run.events, strict=False))
-        parts.append(SummaryTable("Events", header, rows, texts=2))
-    if len(run.events) > EVENTS_LISTED:
-        parts.append(f"And {len(run.events) - EVENTS_LISTED} more events.")
-    return Summary(headline, tuple(parts))
 
 
 def _coordinates(run: Recording) -> SummaryTable:

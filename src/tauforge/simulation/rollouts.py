@@ -33,6 +33,7 @@ from tauforge.simulation.rollout_task import RolloutTask, rollout_task
 from tauforge.simulation.stability import warn_of_stiffness
 from tauforge.simulation.step_formulas import StepFormulas
 from tauforge.simulation.steps import ONE_KERNEL_OPERATIONS, BatchSteps, CompiledSteps, StagedSteps, Steps, WatchedSteps
+from tauforge.validation import counted
 
 Fields = Mapping[str, Array]
 Report = Callable[[float], None]
@@ -62,9 +63,9 @@ class Rollout:
     def __repr__(self) -> str:
         runs, instants = self.position.shape[:2]
         lost = int((~self.finite).sum())
-        text = f"{runs} run{'s' * (runs != 1)}, {instants} instant{'s' * (instants != 1)}"
         span = float(self.time[-1] - self.time[0]) if instants else 0.0
-        return f"Rollout({text}, {span:.6g} s" + (f", {lost} not finite)" if lost else ")")
+        text = f"{counted(runs, 'run')}, {counted(instants, 'instant')}, {span:.6g} s"
+        return f"Rollout({text}, {lost} not finite)" if lost else f"Rollout({text})"
 
     @property
     def error(self) -> Array:

@@ -23,7 +23,7 @@ from tauforge.robots.robot import Robot
 from tauforge.simulation import checks
 from tauforge.simulation.closed_loop import ClosedLoop, Disturbance, RecordingBuilder, Sensors
 from tauforge.simulation.events import SINGULAR_POSE, STOPPED, Event, energy_drift, singular_crossing
-from tauforge.simulation.integrators import METHODS, RAN_AWAY, Stop, integrator
+from tauforge.simulation.integrators import INTEGRATORS, RAN_AWAY, Stop
 from tauforge.simulation.recording import Recording
 from tauforge.simulation.stability import warn_of_sampling, warn_of_stiffness
 
@@ -91,25 +91,19 @@ def simulate(
     hold = 0 if control_period is None else checks.whole_steps("control_period", period, h)
     steps = (hold or 1) * checks.enough_steps("duration", checks.run_time(duration, motion), period)
     every = checks.whole_number("record_every", record_every)
-    if method not in METHODS:
-        raise ShapeError("method", expected=f"one of {', '.join(METHODS)}", got=repr(method))
+    if method not in INTEGRATORS:
+        raise ShapeError("method", expected=f"one of {', '.join(INTEGRATORS)}", got=repr(method))
     if method == "symplectic" and (controller is not None or disturbance is not None):
-        raise UnsupportedFeatureError(
-            "the symplectic method takes no controller and no disturbance",
-            field="method",
-            remedy="Use rk4 or dormand-prince",
-        )
+        problem = "the symplectic method takes no controller and no disturbance"
+        raise UnsupportedFeatureError(problem, field="method", remedy="Use rk4 or dormand-prince")
     if sensors is not None and sensors.noisy and not hold:
-        raise ModelError(
-            "noise needs a sampling period; sampled at every instant, it would average out",
-            field="sensors",
-            remedy="Give control_period=",
-        )
+        problem = "noise needs a sampling period; sampled at every instant, it would average out"
+        raise ModelError(problem, field="sensors", remedy="Give control_period=")
     loop = ClosedLoop(real, controller, motion, sensors, disturbance, checks.force_limits(real, force_limits))
     builder = RecordingBuilder(loop, every, steps)
     if hold:
         warn_of_sampling(controller, real, position, period, steps // hold)
-    advance = integrator(method, real).advance
+    advance = INTEGRATORS[method](real).advance
     # a law is asked in the order of time and a push is looked for in every step; a free motion needs neither
     length = hold or (FREE_STEPS_AT_ONCE if controller is None and disturbance is None else 1)
     y, k, stop = space.pack(position, velocity), 0, None
@@ -138,11 +132,9 @@ def simulate(
     free = controller is None and disturbance is None and method != "symplectic"
     free = free and (real.dissipation is None or not real.dissipation.takes_energy)
     if free and (drift := energy_drift(real, recording.position, recording.velocity)) > DRIFT:
-        drifting = EnergyDriftWarning(
-            f"the energy of {real.name} drifts by {drift:.1e} of its kinetic energy",
-            remedy="Take a shorter step, or method='dormand-prince'",
-        )
-        warnings.warn(drifting, stacklevel=2)
+        drifting = f"the energy of {real.name} drifts by {drift:.1e} of its kinetic energy"
+        remedy = "Take a shorter step, or method='dormand-prince'"
+        warnings.warn(EnergyDriftWarning(drifting, remedy=remedy), stacklevel=2)
     if method == "rk4":
         warn_of_stiffness(real, recording.position, h, law=None if hold else controller)
     return recording
@@ -169,9 +161,8 @@ def _ended(stop: Stop, recording: Recording, advice: str | None) -> Recording:
     if stop.reason == SINGULAR_POSE or (isinstance(stop.error, SingularityError) and len(recording.time) > 1):
         if stop.error is not None:
             recording = recording.with_event(Event(time, SINGULAR_POSE, str(stop.error)))
-        warnings.warn(
-            f"the run ends at a singular pose, t = {recording.events[-1].time:.6g} s", SingularityWarning, stacklevel=3
-        )
+        ends = f"the run ends at a singular pose, t = {recording.events[-1].time:.6g} s"
+        warnings.warn(ends, SingularityWarning, stacklevel=3)
         return recording
     if isinstance(stop.error, SingularityError):  # the very start
         raise stop.error

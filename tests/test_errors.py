@@ -45,7 +45,7 @@ SEARCHING = {
 SEARCHING |= {"removeprefix", "removesuffix", "search", "match", "fullmatch", "sub", "findall", "finditer"}
 EXCEPTED = {
     "errors.py",  # makes the messages
-    "formats/toml_files.py",  # tomllib has attributes for the line only from Python 3.14 on
+    "formats/model_files.py",  # tomllib has attributes for the line only from Python 3.14 on
 }
 
 

@@ -16,16 +16,15 @@ from tauforge.errors import ModelError
 def read_capped(path: Path, most_bytes: int) -> bytes:
     """The bytes of a regular file, of a larger one the first that are allowed and one more."""
     try:
-        if path.is_dir():
-            raise ModelError("expected a file, got a folder", file=path)
-        if path.exists() and not path.is_file():  # a pipe would block, a device never end
-            raise ModelError("expected a regular file", file=path)
-        with path.open("rb") as file:
-            return file.read(most_bytes + 1)
+        if path.is_file() or not path.exists():  # a pipe would block, a device never end
+            with path.open("rb") as file:
+                return file.read(most_bytes + 1)
+        problem = f"expected a {'file, got a folder' if path.is_dir() else 'regular file'}"
     except (FileNotFoundError, ValueError):  # a null character in the name
-        raise ModelError("no such file", file=path) from None
+        problem = "no such file"
     except OSError as error:
-        raise ModelError(f"the file cannot be read: {error.strerror}", file=path) from None
+        problem = f"the file cannot be read: {error.strerror}"
+    raise ModelError(problem, file=path)
 
 
 def decoded(data: bytes, most_bytes: int) -> str:
@@ -34,7 +33,7 @@ def decoded(data: bytes, most_bytes: int) -> str:
         size = f"{most_bytes >> 20} MiB" if most_bytes >= 2**20 else f"{most_bytes >> 10} KiB"
         raise ModelError(f"the file is larger than {size}, the most a model file may have")
     try:
-        return data.decode("utf-8-sig")
+        return data.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise ModelError(
             f"the text is not UTF-8: byte {data[error.start]:#04x}",

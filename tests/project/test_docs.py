@@ -19,7 +19,7 @@ import pytest
 import tauforge as tf
 from support.browser import chromium
 from tauforge.formulations import drives, serial, stewart
-from tauforge.robots.stewart.results import JointReactions
+from tauforge.robots.stewart.functions import JointReactions
 from tauforge.simulation.integrators import METHODS
 
 ROOT = Path(__file__).parents[2]
@@ -293,5 +293,5 @@ def test_names_beside_the_equations_of_platforms():
     page = (ROOT / "docs" / "stewart.md").read_text()
     names = names_in_tables(page.split("## What is in the exact model")[1].split("\n## ")[0])
     assert len(names) > 20
-    code = sources(stewart, "exact", "kinematics", "platform_equations", "parameters")
+    code = sources(stewart, "exact", "kinematics", "parameters")
     assert not [name for name in names if not re.search(rf"\b{name}\b", code)]

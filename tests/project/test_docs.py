@@ -285,7 +285,7 @@ def test_names_beside_the_equations_are_those_of_the_code(formulation):
     section = page.split(f"### {formulation}\n")[1].split("\n##")[0]
     names = names_in_tables(section)
     assert len(names) > 5
-    code = sources(serial, formulation.replace("-", "_"), "kinematics", "modified_newton_euler", "regrouping")
+    code = sources(serial, formulation.replace("-", "_"), "kinematics", "modified_newton_euler", "frame_choice")
     assert not [name for name in names if not re.search(rf"\b{name}\b", code)]
 
 

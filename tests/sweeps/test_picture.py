@@ -10,7 +10,7 @@ import tauforge as tf
 from support.sweep_studies import encoded
 from tauforge.sweeps import Axis, Result, Study, open_dataset, plot, ready_study, run
 from tauforge.sweeps.picture import MOST
-from tauforge.workspace.pictures import FREE
+from tauforge.workspace.pictures import HOLDS_COLOUR
 
 CODES = {0: "holds", 1: "leg too long", 2: "leg too short"}
 
@@ -213,7 +213,7 @@ def test_what_holds_is_pale_as_in_pictures_of_workspaces(tmp_path):
     run(ready_study("workspace", rig, axes), tmp_path / "s.zarr")
     figure = plot(tmp_path / "s.zarr", "limit")
     patches = dict(zip(legend(figure), figure.legends[0].get_patches(), strict=True))
-    assert to_hex(patches["all limits hold"].get_facecolor()).upper() == FREE
+    assert to_hex(patches["all limits hold"].get_facecolor()).upper() == HOLDS_COLOUR
     assert len({to_hex(patch.get_facecolor()) for patch in patches.values()}) == len(patches) > 2
 
 

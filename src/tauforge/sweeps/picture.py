@@ -21,7 +21,7 @@ from tauforge.robots.static_quantities import HOLDS
 from tauforge.sweeps.reading import open_dataset
 from tauforge.sweeps.store import MARK
 from tauforge.text import number
-from tauforge.workspace.pictures import FREE
+from tauforge.workspace.pictures import HOLDS_COLOUR
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -85,7 +85,7 @@ def _maps(found: Shown) -> Maps:
         maps = tuple(Map(word, x.values, y.values, found.values[..., k]) for k, word in enumerate(panels[0].words))
     else:
         maps = (Map("", x.values, y.values, found.values),)
-    own = {code: FREE for code, words in found.codes.items() if words == HOLDS}  # as in pictures of workspaces
+    own = {code: HOLDS_COLOUR for code, words in found.codes.items() if words == HOLDS}  # as in pictures of workspaces
     return Maps(found.title, x.label, y.label, found.label, maps, found.codes, NOTHING, own)
 
 

@@ -26,8 +26,8 @@ from tauforge.viewer.panel_text import force_shares
 from tauforge.viewer.playback import Clip, Clock
 from tauforge.viewer.scene import Scene, Shown
 from tauforge.viewer.surroundings import furnish, surroundings
-from tauforge.viewer.tabs import PlaybackPanel, WorkspacePanel
-from tauforge.workspace.places import has_places
+from tauforge.viewer.tabs import PlaybackPanel
+from tauforge.viewer.workspace_panel import WorkspacePanel, has_workspace
 
 FRAME = 1 / 30  # s, between two pictures of what is played
 SLIDERS_FOLLOW = 0.2  # s, how often sliders and charts follow what is played
@@ -63,7 +63,7 @@ class Session:
         with self.panel.tabs.add_tab("Play"):
             self.playback = PlaybackPanel(server, self.robot, clips, self)
         self.workspace: WorkspacePanel | None = None
-        if has_places(self.robot):
+        if has_workspace(self.robot):
             with self.panel.tabs.add_tab("Workspace"):
                 self.workspace = WorkspacePanel(server, self.robot, around.size, self)
         self._update()

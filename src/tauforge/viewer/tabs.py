@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 TICK = 0.01  # s
 CHART_HEIGHT = 170  # pixels
 MARKS_LISTED = 4
-NOTHING = "Give a motion or a recording: `tauforge view ROBOT --motion m.csv` or `--recording run.npz`."
-MOST_POINTS = 400
+NO_CLIP_HINT = "Give a motion or a recording: `tauforge view ROBOT --motion m.csv` or `--recording run.npz`."
+CHART_POINTS = 400
 CURSOR = "#d3222a"
 PICTURE_SIDE = 1600  # pixels, at most
 RENDER_SECONDS = 20.0
@@ -49,7 +49,7 @@ class PlaybackPanel:
         self._charts: list[tuple[Chart, Any]] = []
         self._clip: Clip | None = None
         if not clips:
-            server.gui.add_markdown(NOTHING)
+            server.gui.add_markdown(NO_CLIP_HINT)
             add_exports(server, session, playing=False)
             return
         named = {clip.name: clip for clip in clips}
@@ -149,7 +149,7 @@ class Chart(NamedTuple):
     def series(self) -> tuple[dict[str, Any], ...]:
         """uPlot's descriptions of what `data` gives."""
         lines = [
-            {"label": name, "stroke": colours.LINES[k % len(colours.LINES)], "width": 1.5, "points": {"show": False}}
+            {"label": name, "stroke": colours.CURVES[k % len(colours.CURVES)], "width": 1.5, "points": {"show": False}}
             for k, name in enumerate(self.names)
         ]
         cursor = {"label": "now", "stroke": CURSOR, "width": 1.5, "points": {"show": False}}
@@ -180,7 +180,7 @@ def _by_unit(what: str, columns: Sequence[tuple[str, str]], times: Array, values
         chosen = [k for k, (_, own) in enumerate(columns) if own == unit]
         names = tuple(columns[k][0] for k in chosen)
         curves = np.array([_bridged(times, values[:, k]) for k in chosen])
-        charts.append(Chart(f"{what} ({unit})", names, *with_peaks(times, curves, MOST_POINTS)))
+        charts.append(Chart(f"{what} ({unit})", names, *with_peaks(times, curves, CHART_POINTS)))
     return charts
 
 

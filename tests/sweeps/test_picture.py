@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 import tauforge as tf
 from support.sweep_studies import encoded
 from tauforge.sweeps import Axis, Result, Study, open_dataset, plot, ready_study, run
-from tauforge.sweeps.picture import MOST
+from tauforge.sweeps.picture import DRAWN_VALUES
 from tauforge.workspace.pictures import HOLDS_COLOUR
 
 CODES = {0: "holds", 1: "leg too long", 2: "leg too short"}
@@ -158,7 +158,7 @@ def test_long_axes_are_thinned_as_they_are_read(tmp_path):
     run(study, tmp_path / "s.zarr")
     (axes,) = panels(plot(tmp_path / "s.zarr", "code"))
     drawn = colours(axes)
-    assert drawn.shape == MOST[:2]
+    assert drawn.shape == DRAWN_VALUES[:2]
     assert (drawn[0, 0], drawn[-1, -1]) == (0, 1999 * 1000 + 2999)
 
 

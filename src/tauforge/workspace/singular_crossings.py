@@ -58,7 +58,7 @@ class Paths(NamedTuple):
     size: float
 
 
-class Crossing(NamedTuple):
+class PathCrossing(NamedTuple):
     """path: its row; distance: the last place before the crossing; name, kind: of what is there."""
 
     path: int
@@ -67,12 +67,12 @@ class Crossing(NamedTuple):
     kind: str
 
 
-def crossings_of(paths: Paths) -> list[Crossing]:
+def crossings_of(paths: Paths) -> list[PathCrossing]:
     """The first crossing of each path that has one."""
     signed = singularity(paths.robot, paths.home[None]) is not None
     if not signed and paths.robot.loops is None:
         return []
-    found: dict[int, Crossing] = {}
+    found: dict[int, PathCrossing] = {}
     for rows in np.array_split(np.arange(len(paths.until)), max(1, len(paths.until) * PATH_SAMPLES // BLOCK_POSITIONS)):
         distance = paths.until[rows, None] * np.linspace(0.0, 1.0, PATH_SAMPLES)
         for one in _sign_changes(paths, rows, distance) if signed else crossings_between(paths, rows, distance):
@@ -81,7 +81,7 @@ def crossings_of(paths: Paths) -> list[Crossing]:
     return list(found.values())
 
 
-def crossings_between(paths: Paths, rows: Array, distance: Array) -> list[Crossing]:
+def crossings_between(paths: Paths, rows: Array, distance: Array) -> list[PathCrossing]:
     """All crossings between distances (k, m), of a robot whose loops may not close."""
     positions = paths.at(distance, rows)
     return _singular(paths, rows, distance, positions) + _jumps(paths, rows, distance, positions)
@@ -90,7 +90,7 @@ def crossings_between(paths: Paths, rows: Array, distance: Array) -> list[Crossi
 # ------------------------------------------------------------------------------------------------- signs that change
 
 
-def _sign_changes(paths: Paths, rows: Array, distance: Array) -> list[Crossing]:
+def _sign_changes(paths: Paths, rows: Array, distance: Array) -> list[PathCrossing]:
     own = float(np.sign(_singularity(paths.robot, paths.home[None])[0]))
     crossed = np.sign(_singularity(paths.robot, paths.at(distance, rows))) * own <= 0
     found = []
@@ -102,7 +102,7 @@ def _sign_changes(paths: Paths, rows: Array, distance: Array) -> list[Crossing]:
             there = paths.at(np.array([[middle]]), rows[k : k + 1])[0]
             same = np.sign(_singularity(paths.robot, there)[0]) == own
             low, high = (middle, high) if same else (low, middle)
-        found.append(Crossing(int(rows[k]), float(low), LOSES_CONTROL, SINGULARITY))
+        found.append(PathCrossing(int(rows[k]), float(low), LOSES_CONTROL, SINGULARITY))
     return found
 
 
@@ -116,7 +116,7 @@ def _singularity(robot: Robot, positions: Array) -> Array:
 # -------------------------------------------------------------------------------------- peaks of the loops' condition
 
 
-def _singular(paths: Paths, rows: Array, distance: Array, positions: Array) -> list[Crossing]:
+def _singular(paths: Paths, rows: Array, distance: Array, positions: Array) -> list[PathCrossing]:
     """Places where the reciprocal of the loops' condition falls to zero, all of a path."""
     reciprocals = reciprocal_conditions(paths.robot, positions)
     inner = (reciprocals[:, 1:-1] <= reciprocals[:, :-2]) & (reciprocals[:, 1:-1] <= reciprocals[:, 2:])
@@ -134,7 +134,7 @@ def _singular(paths: Paths, rows: Array, distance: Array, positions: Array) -> l
         distance[which, np.minimum(place + 1, distance.shape[1] - 1)],
     )
     scale = paths.scale[rows[which]]
-    found: list[Crossing] = []
+    found: list[PathCrossing] = []
     while len(which):
         s = lower[:, None] + (upper - lower)[:, None] * np.linspace(0.0, 1.0, CLOSE)
         low = reciprocal_conditions(paths.robot, paths.at(s, rows[which]))
@@ -151,7 +151,7 @@ def _singular(paths: Paths, rows: Array, distance: Array, positions: Array) -> l
         again = closes_again(paths, lower[singular], rows[which[singular]])
         for j, closes in zip(np.flatnonzero(singular), again, strict=True):
             what = (SINGULAR_POSITION, SINGULARITY) if closes else (unknown_words(paths.robot), ASSEMBLY)
-            found.append(Crossing(int(rows[which[j]]), float(lower[j]), *what))
+            found.append(PathCrossing(int(rows[which[j]]), float(lower[j]), *what))
         goes_on = ~singular & ~known & inside & pointed
         which, lower, upper, scale = which[goes_on], lower[goes_on], upper[goes_on], scale[goes_on]
     return found
@@ -176,12 +176,12 @@ def reciprocal_conditions(robot: Robot, positions: Array) -> Array:
 # -------------------------------------------------------------------------------------------------------------- jumps
 
 
-def _jumps(paths: Paths, rows: Array, distance: Array, positions: Array) -> list[Crossing]:
+def _jumps(paths: Paths, rows: Array, distance: Array, positions: Array) -> list[PathCrossing]:
     which, place = np.nonzero(_moves(paths, positions[:, :-1], positions[:, 1:]) > JUMP)
     low, high = distance[which, place], distance[which, place + 1]
     before, after = positions[which, place], positions[which, place + 1]
     scale = paths.scale[rows[which]]
-    found: list[Crossing] = []
+    found: list[PathCrossing] = []
     while len(which):
         middle = (low + high) / 2
         between = paths.at(middle[:, None], rows[which])[:, 0]
@@ -193,7 +193,7 @@ def _jumps(paths: Paths, rows: Array, distance: Array, positions: Array) -> list
         left = np.fmax(first, second) > JUMP
         for j in np.flatnonzero(known & left):
             if _apart(paths, before[j], after[j]):
-                found.append(Crossing(int(rows[which[j]]), float(low[j]), JUMPS, ASSEMBLY))
+                found.append(PathCrossing(int(rows[which[j]]), float(low[j]), JUMPS, ASSEMBLY))
         goes_on = left & ~known
         which, low, high, scale = which[goes_on], low[goes_on], high[goes_on], scale[goes_on]
         before, after = before[goes_on], after[goes_on]

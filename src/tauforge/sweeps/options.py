@@ -40,8 +40,9 @@ def numbers_option(options: Mapping[str, str], name: str, units: Sequence[str]) 
     """The numbers of an option, separated by commas, one for each of the SI units."""
     texts = options[name].split(",")
     if len(texts) != len(units):
-        expected = f"{len(units)} numbers separated by commas" if len(units) > 1 else "one number"
-        raise ModelError(f"expected {expected}, got {options[name]!r}", field=f"option {name}")
+        several = f"{len(units)} numbers separated by commas, got {len(texts)}"
+        problem = several if len(units) > 1 else f"one number, got {options[name]!r}"
+        raise ModelError(f"expected {problem}", field=f"option {name}")
     found = []
     for text, unit in zip(texts, units, strict=True):
         value = in_si(text)

@@ -34,7 +34,7 @@ NAMES = (
     "designs",
     "mechanisms",
 )
-PAGES = tuple([*(DOCS / f"{name}.md" for name in NAMES), *sorted(DOCS.glob("how-to-*.md"))])
+PAGES = (*(DOCS / f"{name}.md" for name in NAMES), *sorted(DOCS.glob("how-to-*.md")))
 BLOCK = re.compile(r"```(python|console)\n(.*?)```\n(\n```text\n.*?```\n)?", flags=re.DOTALL)
 
 

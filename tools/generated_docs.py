@@ -39,6 +39,7 @@ def reasons(folder: str) -> str:
     delta = next(c for c in mechanisms["mechanisms"] if c["name"] == "Delta, six rods")["forward_dynamics"]
     call = next(c for c in arms["batches"] if c["states"] == 1)
     fast, closed, single = ({name: times["fastest"] for name, times in c["ns"].items()} for c in (one, delta, call))
+    rate = gpu_docs.fastest("puma560", "inverse_dynamics", "float32")["G_per_s"]
     count = next(c for c in newest("instructions")["found"] if c["code"] == "ours")["most"]
     where = arms["environment"]
     widths = f"{where['vector_bits']}-bit or {where['narrow_vector_bits']}-bit vectors"
@@ -54,8 +55,8 @@ def reasons(folder: str) -> str:
             (
                 "Loops are never opened and nothing is stabilised.",
                 "The equations are those of the independent motions, so a simulation does not drift. Forward dynamics "
-                f"of a Delta robot with six rods takes {closed['tauforge']:.0f} ns; Pinocchio's `constraintDynamics` takes "
-                f"{slower(closed, 'constraintDynamics')} times as long. [Mechanisms]({folder}mechanisms.md)",
+                f"of a Delta robot with six rods takes {closed['tauforge']:.0f} ns; Pinocchio's `constraintDynamics` "
+                f"takes {slower(closed, 'constraintDynamics')} times as long. [Mechanisms]({folder}mechanisms.md)",
             ),
             (
                 "Formulations that check each other.",
@@ -67,8 +68,8 @@ def reasons(folder: str) -> str:
             (
                 "C and GPU from the same source.",
                 "The C99 for a controller has no allocation and no branches: that inverse dynamics "
-                f"takes {count} instructions, whatever the state. An NVIDIA H200 computes "
-                f"{gpu_docs.fastest('puma560', 'inverse_dynamics', 'float32')['G_per_s']:.0f} billion states a second in float32. "
+                f"takes {count} instructions, whatever the state. An NVIDIA H200 computes {rate:.0f} billion states a "
+                "second in float32. "
                 f"[C]({folder}c-code.md), [GPU]({folder}gpu.md)",
             ),
         )

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tauforge.kernels.cpu.host import VECTOR_BITS, host
+from tauforge.kernels.cpu.engine import VECTOR_BITS, host
 
 ROOT = Path(__file__).parent.parent
 OUTPUT = ROOT / "build" / "matrix"

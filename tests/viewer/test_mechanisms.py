@@ -15,7 +15,7 @@ import tauforge as tf
 from support.browser import chromium
 from support.catalogue import names_of
 from support.viewer_page import becomes, dragged, in_sight, opened, pixel, slider, wait_for
-from tauforge.robots.mechanism.coordinates import MechanismPositions
+from tauforge.robots.mechanism.capabilities import MechanismPositions
 from tauforge.viewer.evaluation import Evaluation, not_unique
 from tauforge.viewer.gizmo import SCALE
 from tauforge.viewer.scene import Shown

@@ -276,8 +276,8 @@ def names_in_tables(text: str) -> list[str]:
 
 def sources(package, *stems: str) -> str:
     folder = Path(package.__file__).parent
-    shared = [folder.parent.parent / "algebra" / f"{stem}.py" for stem in ("inertias", "acceleration_matrices")]
-    shared += [folder.parent / "trees" / f"{stem}.py" for stem in ("frames", "recursion", "regrouping")]
+    shared = [folder.parent.parent / "algebra" / "inertias.py"]
+    shared += [folder.parent / "trees" / f"{stem}.py" for stem in ("frames", "recursion", "economical_frames")]
     return "\n".join(path.read_text() for path in (*(folder / f"{stem}.py" for stem in stems), *shared))
 
 

@@ -1,14 +1,19 @@
-"""The order in which the operations of a graph are written.
+"""Choices that every target makes for a graph: the order of its operations, and which results tell of NaN inputs.
 
-The compiler largely keeps to it. A value that waits for its last use takes a register or, once those are used up, a
-store and a load. Three orders are useful: the order of the source, which mixes independent work and is best where
+The compiler largely keeps to the order. A value that waits for its last use takes a register or, once those are used
+up, a store and a load. Three orders are useful: the order of the source, which mixes independent work and is best where
 everything fits into registers; each operation as soon as possible, which suits a long chain of links; and result by
 result from the last to the first, each with what it alone needs, which suits many results that share little.
+
+An infinity or a NaN makes a sum, a product, a root, a sine, a cosine, an absolute value and a quotient with it in the
+numerator infinite or NaN, whatever the other operand is. Denominators (1 / inf is 0), comparisons, signs and functions
+with bounded values may lose it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from tauforge.tracing.graph import Graph, in_order
 
@@ -79,3 +84,34 @@ def result_by_result(graph: Graph) -> list[int]:
                 done[k] = True
                 order.append(k)
     return order
+
+
+# the number of operands, from the first, whose infinities or NaN an operation passes on
+PASSED_ON = {"add": 2, "sub": 2, "mul": 2, "div": 1, "sin": 1, "cos": 1, "sqrt": 1, "abs": 1}
+
+
+class NanProbes(NamedTuple):
+    """Outputs, by their places, and inputs, by name: if all of these are finite, then so are all inputs."""
+
+    outputs: tuple[int, ...]
+    inputs: tuple[str, ...]
+
+
+def nan_probes(graph: Graph, inputs: Sequence[str]) -> NanProbes:
+    """A small set, found by a greedy search. An output that covers one input is no better than the input itself."""
+    bit = {name: 1 << k for k, name in enumerate(inputs)}
+    passed: list[int] = []  # for every node, the inputs that are finite if it is, as bits of an integer
+    for node in graph.nodes:
+        found = bit[node.name] if node.op == "input" else 0
+        for a in node.args[: PASSED_ON.get(node.op, 0)]:
+            found |= passed[a]
+        passed.append(found)
+    left = (1 << len(bit)) - 1
+    chosen: list[int] = []
+    while True:
+        gains = [(passed[output.node] & left).bit_count() for output in graph.outputs]
+        best = max(gains, default=0)
+        if best < 2:
+            return NanProbes(tuple(chosen), tuple(name for name, b in bit.items() if b & left))
+        chosen.append(gains.index(best))
+        left &= ~passed[graph.outputs[chosen[-1]].node]

@@ -1,8 +1,4 @@
-"""The entries of a mechanism's positions, its independent coordinates among them, and their rates.
-
-Rates of hinges and sliders are those of their coordinates. Where angles of a ball or of a floating body are
-independent, rates are angular velocities: the functions here turn one into the other.
-"""
+"""What a mechanism can do beside its dynamics: positions, loops, limits, friction, sensors, the tool body."""
 
 from __future__ import annotations
 
@@ -10,19 +6,26 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
+from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.trees.frames import FREEDOMS
-from tauforge.robots.mechanism.positions import CLOSED_GAP
-from tauforge.robots.mechanism.structure import POSE_LABELS
-from tauforge.robots.poses import pose_rates, twists
-from tauforge.robots.positions import Loops, Positions
-from tauforge.robots.records import Coordinate
+from tauforge.robots.capabilities import Bounds, Fields, JointFriction, Sensors
+from tauforge.robots.formulations import Formulations
+from tauforge.robots.mechanism.parts import POSE_LABELS
+from tauforge.robots.mechanism.positions import CLOSED_GAP, tool_towards
+from tauforge.robots.mechanism.singular_positions import freedoms_of
+from tauforge.robots.poses import pose_of, pose_rates, twists
+from tauforge.robots.positions import Loops, MovedBody, Positions
+from tauforge.robots.records import Coordinate, Dampers, LimitedQuantity, Sensor
+from tauforge.validation import counted, freedoms
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.kinematics import MechanismKinematics
+    from tauforge.robots.mechanism.mechanism import Mechanism
 
 
 @ours
@@ -177,3 +180,118 @@ def _by_threes(
         for result, values in zip(found, rule(*own), strict=True):
             result[..., group] = values[..., 3:]
     return found
+
+
+@ours
+class JointBounds(Bounds):
+    """Limits of all joints, dependent ones too."""
+
+    robot: Mechanism
+
+    def quantities(self, position: Array, velocity: Array) -> list[LimitedQuantity]:
+        """Those of the contract, and the speeds of dependent joints."""
+        m, found = self.robot, super().quantities(position, velocity)
+        others = [
+            k
+            for k, c in enumerate(m.positions.entries)
+            if np.isfinite(c.max_speed) and k not in m.independent_places and not c.wraps
+        ]
+        if others:
+            rates = m._evaluator("coordinate_rates", {"x": position, "qd": velocity})[0]
+            found += [_speed(m.positions.entries[k], rates[..., k]) for k in others]
+        return found
+
+
+def _speed(entry: Coordinate, rate: Array) -> LimitedQuantity:
+    phrase = f"{entry.name} {'turns' if entry.turns else 'slides'} at"
+    most = entry.max_speed
+    return LimitedQuantity(f"speed of {entry.name}", np.abs(rate), -most, most, f"{entry.unit}/s", lambda _: phrase)
+
+
+@ours
+class MechanismFriction(JointFriction):
+    """Friction of the joints, and dampers beside springs."""
+
+    @property
+    def takes_energy(self) -> bool:
+        return super().takes_energy or any(spring.damping for spring in self.robot.springs)
+
+    def dampers(self, fields: Fields) -> Dampers | None:
+        """Those of the independent coordinates, at the joint's side of its gear."""
+        if not self.robot.coulomb_speed:
+            return None
+        p = self.robot._analysis.parameters
+        drives = [p.drives[k] for k in p.independent]
+        ratio = np.abs([float(drive.gear_ratio) for drive in drives])
+        coulomb = [max(float(drive.coulomb_plus), float(drive.coulomb_minus)) for drive in drives]
+        viscous = [float(drive.viscous) for drive in drives]
+        return Dampers((ratio * coulomb)[None], (ratio**2 * viscous)[None], self.robot.coulomb_speed)
+
+
+@ours
+class ActuatorSensors(Sensors):
+    """The actuated coordinates."""
+
+    robot: Mechanism
+
+    @property
+    def quantities(self) -> tuple[Sensor, ...]:
+        p, entries = self.robot._analysis.parameters, self.robot.positions.entries
+        return tuple(Sensor(entries[p.reads[k]].column, entries[p.reads[k]].unit) for k in p.actuated)
+
+    def motion(self, position: Array, velocity: Array) -> tuple[Array, Array]:
+        """position: (..., N), or the independent coordinates"""
+        m, p = self.robot, self.robot._analysis.parameters
+        if p.actuated == p.independent:
+            return m.positions.coordinates(position), velocity
+        x = m.positions.at(position)
+        places = [p.reads[k] for k in p.actuated]
+        rates = m._evaluator("coordinate_rates", {"x": x, "qd": velocity})[0]
+        return x[..., places], rates[..., places]
+
+    def poses(self, measured: Array, guess: ArrayLike | None = None) -> Array:
+        """Loops closed row after row, the first from home."""
+        self.check_guess(guess)
+        m = self.robot
+        if measured.shape[-1] != m.n:
+            raise UnsupportedFeatureError(
+                f"{m.name} has {freedoms(m.n)}, and {counted(measured.shape[-1], 'sensor')}", field="sensors"
+            )
+        found, x = [], m.home
+        for row in measured:
+            x = m.configuration(row, x)
+            found.append(x)
+        return pose_of(m.forward_kinematics(np.reshape(found, (-1, len(x)))))
+
+
+@ours
+class ToolBody(MovedBody):
+    """The body that carries a payload and takes the external wrench."""
+
+    robot: Mechanism
+
+    @property
+    def name(self) -> str:
+        return self.robot.tool_body
+
+    def frames(self, position: Array) -> Array:
+        return self.robot.forward_kinematics(position)
+
+    def towards(self, pose: Array, near: Array) -> Array:
+        """Loops closed; the place of the body counts more than its orientation."""
+        return tool_towards(self.robot, np.asarray(pose, float), np.asarray(near, float))
+
+    def jacobian(self, position: Array) -> Array:
+        return self.robot.jacobian(position)
+
+    def condition(self, position: Array, characteristic_length: float | None = None) -> Array | None:
+        """None where the body cannot move."""
+        moves = freedoms_of(self.robot, self.robot._number_of(None))
+        return self.robot.condition_number(position, None, characteristic_length) if moves else None
+
+
+@ours
+class MechanismFormulations(Formulations):
+    """Equations of the spanning tree, reduced to the rates of the independent coordinates."""
+
+    names = ("independent-rates",)

@@ -7,10 +7,18 @@ import pytest
 
 import tauforge as tf
 from support.random_functions import random_function
-from tauforge.tracing import ordering
+from tauforge.kernels import scheduling
+from tauforge.kernels.scheduling import (
+    as_soon_as_possible,
+    as_written,
+    is_crowded,
+    least_crowded,
+    result_by_result,
+    waiting,
+)
 from tauforge.tracing.graph import in_order, trace
 
-ORDERS = (ordering.as_written, ordering.as_soon_as_possible, ordering.result_by_result)
+ORDERS = (as_written, as_soon_as_possible, result_by_result)
 
 
 def random_graph(seed):
@@ -39,7 +47,7 @@ def test_waiting_is_the_average_of_what_is_alive(order):
     for step in range(len(places)):
         later = {a for k in places[step + 1 :] for a in graph.nodes[k].args}
         alive.append(len(later & set(places[: step + 1])))
-    assert ordering.waiting(graph, places) == pytest.approx(np.mean(alive), rel=1e-12)
+    assert waiting(graph, places) == pytest.approx(np.mean(alive), rel=1e-12)
 
 
 def test_a_long_chain_and_many_results_want_different_orders():
@@ -61,13 +69,13 @@ def test_a_long_chain_and_many_results_want_different_orders():
             values = [v * v + shared for v in values]
         return values
 
-    for f, order in ((chain, ordering.as_soon_as_possible), (side_by_side, ordering.result_by_result)):
+    for f, order in ((chain, as_soon_as_possible), (side_by_side, result_by_result)):
         graph = trace(f, {"x": 120})
-        assert ordering.is_crowded(graph)
-        best = ordering.least_crowded(graph)
-        crowds = [ordering.waiting(graph, candidate(graph)) for candidate in ORDERS]
-        assert ordering.waiting(best, ordering.as_written(best)) == min(crowds)
-        assert min(crowds) == ordering.waiting(graph, order(graph)) < 0.7 * crowds[0]
+        assert is_crowded(graph)
+        best = least_crowded(graph)
+        crowds = [waiting(graph, candidate(graph)) for candidate in ORDERS]
+        assert waiting(best, as_written(best)) == min(crowds)
+        assert min(crowds) == waiting(graph, order(graph)) < 0.7 * crowds[0]
 
 
 def test_result_by_result_starts_with_the_last_and_with_first_arguments():
@@ -75,37 +83,37 @@ def test_result_by_result_starts_with_the_last_and_with_first_arguments():
         return [x[0] * x[1] + x[2] * x[3], (x[0] + x[1]) * (x[2] + x[3])]
 
     graph = trace(f, {"x": 4})
-    written = ordering.as_written(graph)  # the operations of the first result, then those of the second
-    assert ordering.result_by_result(graph) == [*written[3:], *written[:3]]
+    written = as_written(graph)  # the operations of the first result, then those of the second
+    assert result_by_result(graph) == [*written[3:], *written[:3]]
 
 
 def test_a_small_gain_is_no_reason_to_leave_the_order_of_the_text(monkeypatch):
     graph = random_graph(4)
-    crowds = [ordering.waiting(graph, order(graph)) for order in ORDERS]
+    crowds = [waiting(graph, order(graph)) for order in ORDERS]
     gain = min(crowds[1:]) / crowds[0]
     for clearly, kept in ((gain * 1.01, False), (gain * 0.99, True)):
-        monkeypatch.setattr(ordering, "CLEARLY", clearly)
-        best = ordering.least_crowded(graph)
-        assert (ordering.waiting(best, ordering.as_written(best)) == crowds[0]) == kept
+        monkeypatch.setattr(scheduling, "CLEARLY", clearly)
+        best = least_crowded(graph)
+        assert (waiting(best, as_written(best)) == crowds[0]) == kept
 
 
 def test_what_is_loaded_where_it_is_needed_does_not_wait():
     graph = random_graph(5)
-    order = ordering.as_written(graph)
+    order = as_written(graph)
     waits = {k: max([order.index(u) for u in order if k in graph.nodes[u].args], default=0) for k in order}
     longest = max(order, key=lambda k: waits[k] - order.index(k))
     less = (waits[longest] - order.index(longest)) / len(order)
-    assert ordering.waiting(graph, order, {longest}) == pytest.approx(ordering.waiting(graph, order) - less, rel=1e-12)
+    assert waiting(graph, order, {longest}) == pytest.approx(waiting(graph, order) - less, rel=1e-12)
 
 
 @pytest.mark.usefixtures("kernels_on")
 def test_an_arm_of_six_joints_keeps_the_order_of_its_text():
     arm = tf.load("puma560")
-    assert not ordering.is_crowded(arm.kernel("inverse_dynamics").specification.graph)
-    assert ordering.is_crowded(arm.kernel("forward_dynamics_derivatives").specification.graph)
+    assert not is_crowded(arm.kernel("inverse_dynamics").specification.graph)
+    assert is_crowded(arm.kernel("forward_dynamics_derivatives").specification.graph)
 
 
 def test_a_graph_without_operations():
     graph = trace(lambda x: [x[1], 3.0], {"x": 2})
-    assert ordering.waiting(graph, ordering.as_written(graph)) == 0
-    assert ordering.least_crowded(graph).evaluate({"x0": 5.0, "x1": 7.0}) == [7.0, 3.0]
+    assert waiting(graph, as_written(graph)) == 0
+    assert least_crowded(graph).evaluate({"x0": 5.0, "x1": 7.0}) == [7.0, 3.0]

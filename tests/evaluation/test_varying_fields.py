@@ -16,7 +16,7 @@ from support.platforms import random_motion, random_platform
 from support.strategies import random_arm, random_inertia, random_rotation, random_state
 from support.tolerances import ROUNDING, error, solve_tolerance
 from tauforge.evaluation.reference import reference_call
-from tauforge.robots.serial import varying
+from tauforge.robots.serial.model import DH_FIELDS, JOINT_SHARES
 from tauforge.robots.stewart import varying as platform_varying
 
 ROWS = 2
@@ -39,9 +39,9 @@ def assert_same(got, want, row, allowed):
         assert error(mine[row], theirs, core=theirs.ndim) < allowed
 
 
-ARM_FIELDS = ("gravity", *varying.JOINT_SHARES)
+ARM_FIELDS = ("gravity", *JOINT_SHARES)
 ARMS = [(convention, field) for convention in ("standard", "modified") for field in ARM_FIELDS]
-ARMS += [("general", field) for field in ARM_FIELDS if field not in varying.DH]
+ARMS += [("general", field) for field in ARM_FIELDS if field not in DH_FIELDS]
 
 
 @pytest.mark.parametrize(("convention", "field"), ARMS)

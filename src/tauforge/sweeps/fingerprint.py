@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from tauforge._version import __version__
+from tauforge import __version__
 from tauforge.errors import ModelError
 from tauforge.evaluation.evaluator import kernels_allowed
-from tauforge.kernels.cpu.host import host
+from tauforge.kernels.cpu.engine import host
 from tauforge.robots.robot import Robot
 
 NOTES = ("sources", "known_exceptions")  # of a robot: where its numbers come from, which changes no result

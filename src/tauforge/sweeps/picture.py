@@ -19,7 +19,7 @@ from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError
 from tauforge.robots.static_quantities import HOLDS
 from tauforge.sweeps.store import MARK, open_dataset
-from tauforge.text import number
+from tauforge.units import number
 from tauforge.workspace.pictures import HOLDS_COLOUR
 
 if TYPE_CHECKING:

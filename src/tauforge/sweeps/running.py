@@ -24,7 +24,7 @@ from tauforge.sweeps.grid import Index, grid_of
 from tauforge.sweeps.opening import opened_store
 from tauforge.sweeps.store import GO_ON, Store, compute_block, damaged_blocks
 from tauforge.sweeps.study import Study
-from tauforge.text import number
+from tauforge.units import number
 
 if TYPE_CHECKING:
     from distributed import Client

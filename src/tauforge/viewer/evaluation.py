@@ -17,7 +17,7 @@ from tauforge.robots.loads import Payload
 from tauforge.robots.positions import condition as body_condition
 from tauforge.robots.records import LimitedQuantity
 from tauforge.robots.robot import Robot
-from tauforge.text import number
+from tauforge.units import number
 from tauforge.viewer.colours import SINGULAR_CONDITION
 
 USUAL_STATES = 16  # random ones that tell how large forces usually are

@@ -20,12 +20,11 @@ from tauforge.algebra.rotations import (
 from tauforge.algebra.scalars import Scalar, absolute, arctangent, cos, select, sin
 from tauforge.algebra.vectors import ZERO, Vector
 from tauforge.formulations.mechanism.complement import Complement
-from tauforge.formulations.mechanism.cuts import Posed, loop_gaps, relative_rotation
-from tauforge.formulations.mechanism.dynamics import posed_at
+from tauforge.formulations.mechanism.cuts import Posed, loop_gaps, posed_at, relative_rotation
 from tauforge.formulations.mechanism.legs import closed_by_legs
 from tauforge.formulations.mechanism.parameters import HINGE, Cut, MechanismParameters
 from tauforge.formulations.trees.frames import FREEDOMS, JointFrame, Placement, placement
-from tauforge.formulations.trees.velocities import FrameVelocity, twists
+from tauforge.formulations.trees.recursion import FrameVelocity, twists
 
 Scalars = Sequence[Scalar]
 

@@ -30,7 +30,7 @@ from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.dynamics import Loads, forward_dynamics_at
 from tauforge.formulations.mechanism.parameters import HINGE, Cut, MechanismParameters
 from tauforge.formulations.trees.frames import JointFrame
-from tauforge.formulations.trees.velocities import twists
+from tauforge.formulations.trees.recursion import twists
 
 Scalars = Sequence[Scalar]
 STATE_NUMBERS = {"R": 1, "P": 1, "B": 4, "F": 7}  # in s, of each kind of joint

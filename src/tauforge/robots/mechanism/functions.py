@@ -24,7 +24,7 @@ from tauforge.evaluation.functions import (
 from tauforge.formulations.bodies import Wrench, body_of
 from tauforge.formulations.mechanism import configuration as closing
 from tauforge.formulations.mechanism import dynamics, reactions
-from tauforge.formulations.mechanism import energy as energies
+from tauforge.formulations.mechanism import kinematics as energies
 from tauforge.formulations.mechanism.dynamics import Loads, ReducedSolution
 from tauforge.formulations.mechanism.kinematics import body_frames, point_jacobians
 from tauforge.formulations.mechanism.parameters import MechanismParameters

@@ -20,10 +20,10 @@ from tauforge.kernels.specification import Shape
 from tauforge.robots.loads import BODY_SHARES, Payload, with_payload
 from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism import positions, rounding, state_functions
-from tauforge.robots.mechanism.coordinates import ClosedLoops, MechanismPositions
+from tauforge.robots.mechanism.capabilities import ClosedLoops, MechanismPositions
 from tauforge.robots.mechanism.description import MechanismDescription
 from tauforge.robots.mechanism.model import model_of, varying_fields
-from tauforge.robots.mechanism.structure import POSE_LABELS
+from tauforge.robots.mechanism.parts import POSE_LABELS
 from tauforge.robots.records import Actuator, Coordinate
 from tauforge.validation import counted, freedoms, from_transform, known_names
 

@@ -18,29 +18,25 @@ from tauforge.evaluation.functions import Verdict
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.with_functions import by_table
 from tauforge.robots.drawing import Drawing, Reaction
-from tauforge.robots.formulations import Formulations
 from tauforge.robots.loads import BaseMotion, Payload
-from tauforge.robots.mechanism import actuator_map, random_states, rounding
 from tauforge.robots.mechanism import functions as own_functions
+from tauforge.robots.mechanism import positions, rounding
 from tauforge.robots.mechanism import singular_positions as singular
+from tauforge.robots.mechanism.capabilities import (
+    ActuatorSensors,
+    JointBounds,
+    MechanismFormulations,
+    MechanismFriction,
+    ToolBody,
+)
 from tauforge.robots.mechanism.drawing import drawn, reactions
-from tauforge.robots.mechanism.drives import ActuatorSensors, MechanismFriction
 from tauforge.robots.mechanism.kinematics import MechanismKinematics
-from tauforge.robots.mechanism.limits import JointBounds
-from tauforge.robots.mechanism.moved_body import ToolBody
 from tauforge.robots.mechanism.state_space import MechanismState
 from tauforge.robots.mechanism.summary import issues, summary
 from tauforge.robots.summary import Summary
 from tauforge.validation import counted, freedoms
 
 Scalars = Sequence[Scalar]
-
-
-@ours
-class MechanismFormulations(Formulations):
-    """Equations of the spanning tree, reduced to the rates of the independent coordinates."""
-
-    names = ("independent-rates",)
 
 
 @ours
@@ -262,7 +258,7 @@ class Mechanism(MechanismKinematics):
         """
         number = self._number_of(body)
         length = 1.0 if characteristic_length is None else check_length(characteristic_length)
-        return self._at_finite(x, lambda rows: actuator_map.condition_numbers(self, rows, number, length))
+        return self._at_finite(x, lambda rows: singular.actuator_condition_numbers(self, rows, number, length))
 
     def loop_condition(self, x: ArrayLike) -> Array:
         """(...) large near singular positions: the mechanism gains a freedom, or its actuators lose control. Infinite
@@ -309,12 +305,12 @@ class Mechanism(MechanismKinematics):
 
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
         """Positions (count, N) around home within the limits and far from singular ones; rates of order one."""
-        return random_states.random_states(self, count, seed)
+        return positions.random_states(self, count, seed)
 
     def _random_argument(self, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
         if (function, argument) == ("joint_wrenches", "qdd") and not self._analysis.controlled:
             return self.forward_dynamics(*states[:2], np.zeros((len(states[0]), len(self.actuators))))
-        found = random_states.random_argument(self, argument, states)
+        found = positions.random_argument(self, argument, states)
         if found is not None or (argument == "tau" and len(self.actuators) < self.n):
             return found
         return super()._random_argument(function, argument, states)

@@ -9,10 +9,9 @@ from tauforge.algebra.dual import Dual, derivative
 from tauforge.algebra.scalars import Scalar
 from tauforge.evaluation.functions import Argument, Function, FunctionTable
 from tauforge.formulations.mechanism import configuration as closing
-from tauforge.formulations.mechanism import dynamics
 from tauforge.formulations.mechanism import state as states
 from tauforge.formulations.mechanism.complement import Complement
-from tauforge.formulations.mechanism.cuts import loop_rows
+from tauforge.formulations.mechanism.cuts import loop_rows, posed_at
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters, Reduction
 from tauforge.formulations.trees.frames import FREEDOMS, GROUND
 from tauforge.kernels.specification import Shape
@@ -75,7 +74,7 @@ def by_rates(m: MechanismParameters, by: str) -> MechanismParameters:
 
 def state_of_position(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[list[Scalar]]:
     """s and v."""
-    return [states.state_of(model, x), Complement(model, dynamics.posed_at(model, x), model.independent).rates(qd)]
+    return [states.state_of(model, x), Complement(model, posed_at(model, x), model.independent).rates(qd)]
 
 
 def position_of_state(model: MechanismParameters, s: Scalars, size: int = 0) -> list[Scalar]:
@@ -113,14 +112,14 @@ def closed_state(model: MechanismParameters, s: Scalars, v: Scalars, by: str = "
 
 def loop_matrix(model: MechanismParameters, x: Scalars) -> list[list[Scalar]]:
     """J, all of its rows and columns."""
-    rows = loop_rows(model._replace(zeros=frozenset()), dynamics.posed_at(model, x))
+    rows = loop_rows(model._replace(zeros=frozenset()), posed_at(model, x))
     return [[row.get(j, 0.0) for j in range(model.n)] for row in rows]
 
 
 def spread(model: MechanismParameters, x: Scalars) -> list[Scalar]:
     """How large the other rates are beside the usual ones."""
     m = by_rates(model, "")
-    return [Complement(m, dynamics.posed_at(m, x), m.independent).spread()]
+    return [Complement(m, posed_at(m, x), m.independent).spread()]
 
 
 def table(m: MechanismParameters, size: int) -> FunctionTable:

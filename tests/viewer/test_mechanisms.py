@@ -13,6 +13,7 @@ import pytest
 
 import tauforge as tf
 from support.browser import chromium
+from support.catalogue import names_of
 from support.viewer_page import becomes, dragged, in_sight, opened, pixel, slider, wait_for
 from tauforge.robots.mechanism.capabilities import MechanismPositions
 from tauforge.viewer.evaluation import Evaluation, not_unique
@@ -23,7 +24,7 @@ from tauforge.viewer.surroundings import surroundings
 
 pytest.importorskip("viser")
 
-MECHANISMS = [name for name in tf.catalogue() if isinstance(tf.load(name), tf.Mechanism)]
+MECHANISMS = names_of("mechanism")
 WAITS = 30.0  # s
 STAYS = "The robot stays where it was. five-bar: the loops do not close at [2.7, 0]"
 HAND = """<robot name="hand">

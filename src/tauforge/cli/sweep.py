@@ -10,10 +10,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import File, Json, Lock, Texts, Tip, complete_robot, names_in, setting, switch
+from tauforge.cli.options import (
+    File,
+    Json,
+    Lock,
+    Texts,
+    Tip,
+    bad,
+    complete_robot,
+    load_robot,
+    names_in,
+    pairs,
+    quantity,
+    setting,
+    switch,
+)
 from tauforge.cli.output import note, number, result, table
-from tauforge.cli.values import bad, load_robot, pairs, quantity
-from tauforge.text import one_line
+from tauforge.errors import one_line
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -8,10 +8,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import File, Json, Lock, PayloadOption, Robot, Texts, Tip, names_in, setting, switch
+from tauforge.cli.options import (
+    File,
+    Json,
+    Lock,
+    PayloadOption,
+    Robot,
+    Texts,
+    Tip,
+    bad,
+    load_robot,
+    names_in,
+    parse_payload,
+    quantities,
+    quantity,
+    setting,
+    switch,
+)
 from tauforge.cli.output import headline, result, summary_parts, working
-from tauforge.cli.values import bad, load_robot, parse_payload, quantities, quantity
-from tauforge.text import one_line
+from tauforge.errors import one_line
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from tauforge._version import __version__
+from tauforge import __version__
 from tauforge.errors import ModelError
 from tauforge.evaluation.evaluator import kernels_allowed
 from tauforge.kernels.cpu.engine import host

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from tauforge._version import __version__
+from tauforge import __version__
 from tauforge.errors import ModelError
 from tauforge.files import reach_disk
 from tauforge.sweeps.fingerprint import differences

@@ -20,7 +20,7 @@ from tauforge.errors import ModelError
 from tauforge.robots.static_quantities import HOLDS
 from tauforge.sweeps.reading import open_dataset
 from tauforge.sweeps.store import MARK
-from tauforge.text import number
+from tauforge.units import number
 from tauforge.workspace.pictures import FREE
 
 if TYPE_CHECKING:

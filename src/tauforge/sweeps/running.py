@@ -25,7 +25,7 @@ from tauforge.sweeps.opening import opened_store
 from tauforge.sweeps.reading import damaged_blocks
 from tauforge.sweeps.store import GO_ON, Store, do_block
 from tauforge.sweeps.study import Study
-from tauforge.text import number
+from tauforge.units import number
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -22,7 +22,7 @@ from tauforge.robots.positions import condition as body_condition
 from tauforge.robots.positions import singularity
 from tauforge.robots.records import LimitedQuantity
 from tauforge.robots.robot import Robot
-from tauforge.text import number
+from tauforge.units import number
 from tauforge.viewer import colours
 
 TRIED = 16  # random states that tell how large forces usually are

@@ -11,7 +11,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.robots.records import LimitedQuantity
 from tauforge.robots.robot import Robot
-from tauforge.text import number
+from tauforge.units import number
 from tauforge.viewer import colours
 from tauforge.viewer.evaluation import RED_CONDITION, Reading, condition_colour, condition_words
 

@@ -12,7 +12,7 @@ from tauforge.class_tools import with_field_docs
 from tauforge.errors import ShapeError
 from tauforge.robots.formulations import Simplification
 from tauforge.robots.robot import Robot
-from tauforge.text import number
+from tauforge.units import number
 
 
 @with_field_docs

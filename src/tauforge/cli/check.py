@@ -12,10 +12,8 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Tip, switch
-from tauforge.cli.output import headline, item, result
-from tauforge.cli.shell import Failed
-from tauforge.cli.values import bad, load_robot
+from tauforge.cli.options import Json, Lock, Tip, bad, load_robot, switch
+from tauforge.cli.output import Failed, headline, item, result
 from tauforge.errors import ModelError
 
 MOST = 50  # problems that are looked for

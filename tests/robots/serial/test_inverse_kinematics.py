@@ -18,7 +18,7 @@ import tauforge as tf
 from support.strategies import conventions, random_arm, seeds
 from support.tolerances import EPSILON, error
 from tauforge.formulations.serial import levenberg_marquardt
-from tauforge.kernels.cpu.host import VECTOR_BITS, host
+from tauforge.kernels.cpu.engine import VECTOR_BITS, host
 from tauforge.kernels.cpu.kernel import MAX_NODES
 from tauforge.robots.serial import inverse_kinematics as ik
 from tauforge.robots.serial.formulas import inverse_kinematics_steps

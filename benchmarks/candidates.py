@@ -161,7 +161,7 @@ def jax_formula(arm: tf.SerialArm) -> Candidate | None:
         return None
     jax = prepare_jax()
     from tauforge.algebra.scalars import ArrayScalar
-    from tauforge.robots.serial.functions import inverse_dynamics
+    from tauforge.robots.serial.formulas import inverse_dynamics
 
     def torque(*state: Any) -> Any:
         columns = ([ArrayScalar(x[:, k]) for k in range(arm.n)] for x in state)

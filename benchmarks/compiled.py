@@ -113,7 +113,7 @@ def casadi_c(arm: tf.SerialArm) -> Candidate | None:
     import casadi
 
     from tauforge.algebra.scalars import ArrayScalar
-    from tauforge.robots.serial.functions import inverse_dynamics
+    from tauforge.robots.serial.formulas import inverse_dynamics
 
     n = arm.n
     symbols = [casadi.SX.sym(name, n) for name in ("q", "qd", "qdd")]

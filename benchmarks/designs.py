@@ -54,7 +54,7 @@ def main() -> None:
 
 def measured(count: int) -> dict[str, object]:
     import tauforge as tf
-    from tauforge.kernels.cpu.host import host
+    from tauforge.kernels.cpu.engine import host
 
     rig = tf.load("motion-rig")
     states = tf.designs.states_around(rig, STATES)

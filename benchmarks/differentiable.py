@@ -19,7 +19,7 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-from tauforge.kernels.cpu.host import host
+from tauforge.kernels.cpu.engine import host
 
 HERE = Path(__file__).parent
 PROCESSES = 3  # of each step

@@ -89,7 +89,7 @@ def casadi(arm: tf.SerialArm, folder: Path, flags: list[str]) -> Program:
     import casadi as other
 
     from tauforge.algebra.scalars import ArrayScalar
-    from tauforge.robots.serial.functions import inverse_dynamics
+    from tauforge.robots.serial.formulas import inverse_dynamics
 
     symbols = [other.SX.sym(name, arm.n) for name in ("q", "qd", "qdd")]
     torque = inverse_dynamics(arm.model, *([ArrayScalar(s[k]) for k in range(arm.n)] for s in symbols))

@@ -15,7 +15,7 @@ from tauforge.algebra.scalars import ArrayScalar
 from tauforge.algebra.vectors import Transform, Vector
 from tauforge.evaluation.reference import reference
 from tauforge.formulations.mechanism.complement import Complement, MovingComplement
-from tauforge.formulations.mechanism.dynamics import posed_at
+from tauforge.formulations.mechanism.cuts import posed_at
 from tauforge.robots.mechanism.structure import loop_matrix
 
 KINDS = {"R": 0, "P": 1, "F": 2}

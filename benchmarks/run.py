@@ -27,7 +27,7 @@ from stewart_cases import assembly_modes, platform_cases
 from threads import threads
 
 import tauforge as tf
-from tauforge.kernels.cpu.host import host
+from tauforge.kernels.cpu.engine import host
 
 HERE = Path(__file__).parent
 LEVEL_2 = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")

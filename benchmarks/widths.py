@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tauforge.kernels.cpu.host import VECTOR_BITS, host
+from tauforge.kernels.cpu.engine import VECTOR_BITS, host
 
 BITS = 256  # of AVX2, which nearly every processor has
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tauforge.kernels.cpu.host import VECTOR_BITS, host
+from tauforge.kernels.cpu.engine import VECTOR_BITS, host
 
 ROOT = Path(__file__).parent.parent
 OUTPUT = ROOT / "build" / "matrix"
@@ -124,7 +124,20 @@ def run(name: str, chosen: Configuration, workers: str, more: Sequence[str]) -> 
             temporary.mkdir()
             temporary.chmod(0o1777)
             environment["TMPDIR"] = str(temporary)
-        command = [python, "-m", "pytest", "-n", workers, "-p", "no:cacheprovider", "-rfEs", *chosen.options, *more]
+        command = [
+            python,
+            "-m",
+            "pytest",
+            "-n",
+            workers,
+            "--dist",
+            "loadfile",
+            "-p",
+            "no:cacheprovider",
+            "-rfEs",
+            *chosen.options,
+            *more,
+        ]
         log = OUTPUT / f"{name}.txt"
         started = time.monotonic()
         with log.open("w", encoding="utf-8") as file:

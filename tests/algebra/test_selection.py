@@ -14,7 +14,7 @@ from support.kernel_checks import traced_kernel
 from support.tolerances import ROUNDING
 from tauforge.algebra.dual import Dual, derivative, seeded
 from tauforge.algebra.scalars import ArrayScalar, absolute, select, sqrt
-from tauforge.kernels.cpu.host import VECTOR_BITS, host
+from tauforge.kernels.cpu.engine import VECTOR_BITS, host
 from tauforge.tracing.counting import count
 from tauforge.tracing.differentiation import jacobian
 from tauforge.tracing.graph import trace

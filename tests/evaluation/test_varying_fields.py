@@ -16,8 +16,8 @@ from support.platforms import random_motion, random_platform
 from support.strategies import random_arm, random_inertia, random_rotation, random_state
 from support.tolerances import ROUNDING, error, solve_tolerance
 from tauforge.evaluation.reference import reference_call
-from tauforge.robots.serial import varying
-from tauforge.robots.stewart import varying as platform_varying
+from tauforge.robots.serial.model import DH_FIELDS, JOINT_SHARES
+from tauforge.robots.stewart import model as platform_model
 
 ROWS = 2
 ARM_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "joint_wrenches", "forward_kinematics", "energy")
@@ -39,9 +39,9 @@ def assert_same(got, want, row, allowed):
         assert error(mine[row], theirs, core=theirs.ndim) < allowed
 
 
-ARM_FIELDS = ("gravity", *varying.JOINT_SHARES)
+ARM_FIELDS = ("gravity", *JOINT_SHARES)
 ARMS = [(convention, field) for convention in ("standard", "modified") for field in ARM_FIELDS]
-ARMS += [("general", field) for field in ARM_FIELDS if field not in varying.DH]
+ARMS += [("general", field) for field in ARM_FIELDS if field not in DH_FIELDS]
 
 
 @pytest.mark.parametrize(("convention", "field"), ARMS)
@@ -65,7 +65,7 @@ def test_arms(convention, field):
                 assert_same(got, want, row, allowed)
 
 
-PLATFORM_FIELDS = tuple(platform_varying.FIELD_SHAPES)
+PLATFORM_FIELDS = tuple(platform_model.FIELD_SHAPES)
 
 
 def turned_platform(rng, axes):
@@ -80,7 +80,7 @@ def turned_platform(rng, axes):
 @pytest.mark.parametrize("field", PLATFORM_FIELDS)
 def test_platforms(field, axes):
     rng = np.random.default_rng(PLATFORM_FIELDS.index(field))
-    shape = platform_varying.FIELD_SHAPES[field]
+    shape = platform_model.FIELD_SHAPES[field]
     for _ in range(SOAK):
         platform = turned_platform(rng, axes)
         assert platform.axes_are_default == (axes == "default")

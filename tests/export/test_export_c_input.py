@@ -21,7 +21,7 @@ from support.strategies import random_arm
 from tauforge.export import c_files
 from tauforge.export.c_files import rounding
 from tauforge.kernels.c99 import function as c_function
-from tauforge.kernels.c99.names import KEYWORDS, check_prefix, comment_text, parameter, prefix_of
+from tauforge.kernels.c99.function import KEYWORDS, check_prefix, comment_text, parameter, prefix_of
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from support.c_compiler import Library, compiled, needs_gcc, needs_valgrind, run
 from support.c_program import Program
 from support.exported_functions import agrees, exported, some
 from tauforge.kernels.c99 import body
-from tauforge.kernels.c99.dialect import PREFIX, dialect
-from tauforge.kernels.c_source.statements import functions as elementary_functions
+from tauforge.kernels.c99.body import dialect
+from tauforge.kernels.c_common import elementary_functions
 
 COUNTED = 500  # states; `benchmarks/instructions.py` counts a million
 
@@ -73,7 +73,7 @@ def test_the_machine_code_has_no_branches(name, tmp_path):
 def test_values_of_elementary_functions_are_counted():
     for bits in (64, 32):
         for name, most in body.LINES.items():
-            text = elementary_functions({name}, dialect("x"), bits, PREFIX)
+            text = elementary_functions({name}, dialect("x"), bits)
             assert text.count("const ") <= most, (name, bits)
 
 

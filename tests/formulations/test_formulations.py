@@ -28,13 +28,12 @@ from tauforge.analysis.comparison import compare
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.serial import INVERSE_DYNAMICS as TEXTS
 from tauforge.formulations.serial import lagrange_euler, orthogonal_complement, strobing
-from tauforge.formulations.serial.frame_choice import aligned, placed
+from tauforge.formulations.serial.frame_choice import aligned, in_joint_frames, placed, regrouped
 from tauforge.formulations.serial.joint_frames import cheapest_chain, inverse_dynamics_of
 from tauforge.formulations.serial.kinematics import tool_frame
 from tauforge.formulations.serial.parameters import base_at_rest
-from tauforge.formulations.serial.regrouping import in_joint_frames, regrouped
 from tauforge.formulations.trees import composite_inertia
-from tauforge.formulations.trees.regrouping import nearly
+from tauforge.formulations.trees.economical_frames import nearly
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "serial_6R.json").read_text())["arm"]
 
@@ -134,7 +133,7 @@ def test_coriolis_matrix_is_christoffels(rng, letters, convention):
 
 def rate_of_mass_matrix(arm, q, qd):
     from tauforge.algebra.dual import Dual, derivative
-    from tauforge.robots.serial.functions import mass_matrix
+    from tauforge.robots.serial.formulas import mass_matrix
 
     M = mass_matrix(arm.model, [Dual(x, {0: y}) for x, y in zip(q.tolist(), qd.tolist(), strict=True)])
     return np.array([[derivative(x, 0) for x in row] for row in M])
@@ -144,7 +143,7 @@ def rate_of_mass_matrix(arm, q, qd):
 def test_energy_rate_is_power(rng, letters, convention):
     """d(T + V)/dt = qd . (tau - friction), the rate by dual numbers along the motion."""
     from tauforge.algebra.dual import Dual, derivative
-    from tauforge.robots.serial.functions import energy
+    from tauforge.robots.serial.formulas import energy
 
     arm = random_arm(rng, letters, convention, drives=True)
     q, qd, qdd = random_state(rng, arm.n)
@@ -170,7 +169,7 @@ def test_energies(rng, letters, convention):
 @given(seeds, kinds, conventions)
 def test_gravity_is_the_slope_of_the_potential(rng, letters, convention):
     from tauforge.algebra.dual import derivative, seeded
-    from tauforge.robots.serial.functions import energy
+    from tauforge.robots.serial.formulas import energy
 
     arm = random_arm(rng, letters, convention)
     q = random_state(rng, arm.n)[0]

@@ -13,7 +13,7 @@ from support.tolerances import FORMULATIONS, error
 from tauforge.algebra.scalars import ArrayScalar
 from tauforge.evaluation.functions import results_of
 from tauforge.formulations.serial import INVERSE_DYNAMICS as TEXTS
-from tauforge.robots.serial.functions import forward_dynamics, mass_matrix
+from tauforge.robots.serial.formulas import forward_dynamics, mass_matrix
 
 ARM = random_arm(np.random.default_rng(21), "RPR", "modified", drives=True)
 Q, QD, QDD = random_state(np.random.default_rng(22), 3)

@@ -11,8 +11,8 @@ import tauforge as tf
 from support.kernel_checks import agree, reference, several, traced_kernel
 from support.tolerances import FORMULATIONS, SINGLE
 from tauforge.kernels.backends import NoKernelError
-from tauforge.kernels.cpu.host import VECTOR_BITS, host
-from tauforge.kernels.cpu.kernel import BACKEND
+from tauforge.kernels.cpu.engine import VECTOR_BITS, host
+from tauforge.kernels.cpu.kernel import backend
 from tauforge.tracing.graph import trace
 
 WITHOUT_ACTUATORS = ["bricard", "flyball-governor"]
@@ -91,4 +91,4 @@ def test_no_kernel_where_there_is_nothing_to_compute() -> None:
     graph = trace(lambda x: [], {"x": 2})
     kernel = traced_kernel("nothing", graph, [("x", (2,))], [(0,)], None)
     with pytest.raises(NoKernelError, match=r"^nothing has results without numbers$"):
-        BACKEND.compile(kernel.specification)
+        backend.compile(kernel.specification)

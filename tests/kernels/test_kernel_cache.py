@@ -15,7 +15,8 @@ import pytest
 
 import tauforge as tf
 from support.kernel_checks import forget_kernels
-from tauforge.kernels import cache, sources
+from tauforge.kernels import cache
+from tauforge.kernels import specification as specifications
 
 Q = np.array([0.3, 0.4])
 needs_owners = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="this system has no owners of files")
@@ -194,7 +195,7 @@ def test_the_digest_covers_every_folder_that_graphs_are_made_in(name):
         finally:
             sys.setprofile(None)
     assert {"formulations", "evaluation", "robots"} <= folders  # it watches
-    assert {folder for folder in folders if (package / folder).is_dir()} <= set(sources.TRACED)
+    assert {folder for folder in folders if (package / folder).is_dir()} <= set(specifications.TRACED_FOLDERS)
 
 
 class TestVersion:
@@ -205,10 +206,10 @@ class TestVersion:
         """A copy of the package that `sources_digest` takes for its own."""
         self.root = tmp_path / "tauforge"
         shutil.copytree(Path(tf.__file__).parent, self.root, ignore=shutil.ignore_patterns("__pycache__"))
-        monkeypatch.setattr(sources, "__file__", str(self.root / "kernels" / "sources.py"))
+        monkeypatch.setattr(specifications, "__file__", str(self.root / "kernels" / "specification.py"))
 
     def version(self):
-        return sources.sources_digest.__wrapped__()
+        return specifications.sources_digest.__wrapped__()
 
     @pytest.mark.parametrize(
         "module", ["control/computed_torque.py", "simulation/integrators.py", "kernels/cpu/engine.py"]

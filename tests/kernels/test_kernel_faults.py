@@ -22,7 +22,7 @@ from support.kernel_checks import forget_kernels
 from support.strategies import random_arm, random_state
 from tauforge.kernels import cache
 from tauforge.kernels.cpu import engine, kernel
-from tauforge.kernels.cpu.host import VECTOR_BITS, host
+from tauforge.kernels.cpu.engine import VECTOR_BITS, host
 
 STATE = random_state(np.random.default_rng(0), 3, 40)
 

@@ -64,9 +64,9 @@ def gravity(arm):
 
 
 def forget_recent():
-    from tauforge.kernels.cpu.kernel import BACKEND  # a test begins before the compiler is imported
+    from tauforge.kernels.cpu.kernel import backend  # a test begins before the compiler is imported
 
-    BACKEND._recent.clear()
+    backend._recent.clear()
 
 
 def loaded_code(robot, method, *state):

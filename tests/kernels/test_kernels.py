@@ -11,7 +11,7 @@ import tauforge as tf
 from support.kernel_checks import agree, arm_of, reference, several, traced_kernel
 from support.strategies import conventions, random_arm, random_payload, random_state, seeds
 from support.tolerances import ROUNDING, SINGLE, error_beside, solve_tolerance
-from tauforge.kernels.cpu.host import VECTOR_BITS, host
+from tauforge.kernels.cpu.engine import VECTOR_BITS, host
 from tauforge.kernels.cpu.llvm_rows import store_pieces
 from tauforge.tracing.graph import trace
 

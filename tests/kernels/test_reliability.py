@@ -20,7 +20,7 @@ from conftest import SOAK
 from support.engines import mujoco_model, pinocchio_model
 from support.strategies import random_arm, random_state
 from support.tolerances import EPSILON, OUTSIDE, error, error_beside, solve_tolerance
-from tauforge.kernels.cpu.host import VECTOR_BITS, host
+from tauforge.kernels.cpu.engine import VECTOR_BITS, host
 from tauforge.settings import KERNELS
 
 WIDTHS = [str(bits) for bits in (128, 256, 512) if bits <= host().vector_bits]

@@ -12,11 +12,11 @@ from support.strategies import random_arm, random_state
 from support.tolerances import ROUNDING, error
 from tauforge.algebra.scalars import cos, sin
 from tauforge.kernels.cpu import llvm_body
-from tauforge.kernels.cpu.host import VECTOR_BITS
-from tauforge.kernels.cpu.llvm_sines import early_sines
+from tauforge.kernels.cpu.engine import VECTOR_BITS
+from tauforge.kernels.cpu.llvm_body import early_sines
 from tauforge.kernels.cpu.llvm_text import literal
+from tauforge.kernels.scheduling import least_crowded
 from tauforge.tracing.graph import trace
-from tauforge.tracing.ordering import least_crowded
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
 STEPS = 32  # rounding errors of 1: an angle of up to 8 is rounded to 4 of them, and the result times up to 8

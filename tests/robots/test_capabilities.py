@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from tauforge.robots.serial.drives import JointSensors
+from tauforge.robots.serial.capabilities import JointSensors
 
 ZERO, START = np.zeros(6), np.full(6, 0.1)
 MOVE = tf.motion.JointMove(START, START + 0.1, 0.02)

@@ -21,11 +21,11 @@ from support.platforms import HOME, random_motion, random_platform, similar_plat
 from support.strategies import random_arm, random_payload, random_state
 from tauforge.algebra.scalars import absolute, arctangent, cos, select, sign, sin, sqrt, tanh
 from tauforge.kernels.cpu import kernel, llvm_body
-from tauforge.kernels.cpu.host import VECTOR_BITS, host
+from tauforge.kernels.cpu.engine import VECTOR_BITS, host
+from tauforge.kernels.scheduling import nan_probes
 from tauforge.robots.serial.functions import function_table
 from tauforge.robots.stewart.functions import PLATFORM_FUNCTIONS
 from tauforge.tracing.graph import trace
-from tauforge.tracing.witnesses import witnesses
 
 BAD = (np.nan, np.inf, -np.inf)
 ROWS = 19  # several blocks of every width, and a tail
@@ -254,16 +254,16 @@ def test_derivatives_from_several_kernels(kernels_on, monkeypatch, name):
     spoils_its_row(getattr(arm, name), arm_arguments(name, 3))
 
 
-def test_witnesses():
+def test_nan_probes():
     def formula(x):
         a, b, c, d, e, f = x
         return [a * b - sin(c), 1.0 / d, d / e, 2.0, tanh(f)]
 
     names = [f"x{k}" for k in range(6)]
-    found = witnesses(trace(formula, {"x": 6}), names)
+    found = nan_probes(trace(formula, {"x": 6}), names)
     assert found.outputs == (0,)  # of a, b and c
     assert found.inputs == ("x3", "x4", "x5")  # d comes from one output alone, e from a denominator, f from a bound
-    assert witnesses(trace(lambda x: [x[0], 1.0], {"x": 1}), ["x0"]).inputs == ("x0",)
+    assert nan_probes(trace(lambda x: [x[0], 1.0], {"x": 1}), ["x0"]).inputs == ("x0",)
 
 
 def test_sums_that_overflow_spoil_nothing(kernels_on):

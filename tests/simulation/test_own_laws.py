@@ -16,7 +16,7 @@ from support.platforms import random_platform
 from support.strategies import random_arm
 from tauforge.class_tools import computed_once
 from tauforge.control import PD, ComputedTorque, FeedforwardPD, GravityPD
-from tauforge.kernels.cpu import builtin_call as direct_call
+from tauforge.kernels.cpu import numpy_binding
 from tauforge.robots.state_space import NO_FIELDS, PlainState
 from tauforge.simulation import rollouts
 
@@ -293,7 +293,7 @@ def test_dynamics_put_over_one_arm():
 def test_dynamics_of_another_arm_put_over_one(monkeypatch, kind):
     """They are shortcuts of ours, but not this arm's."""
     if kind == "Shortcut":
-        monkeypatch.setattr(direct_call, "supported", lambda: False)
+        monkeypatch.setattr(numpy_binding, "builtins_supported", lambda: False)
     law, arm, heavy = ComputedTorque(ARM), ARM.replace(), ARM.replace(mass=[9.0, 9.0])
     heavy.forward_dynamics(*np.zeros((3, 2)))
     assert type(heavy.forward_dynamics).__name__ == kind

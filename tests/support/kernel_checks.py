@@ -37,10 +37,10 @@ def arm_of(kinds, seed=1, convention="modified"):
 
 def forget_kernels():
     """The next kernel comes from the disk or is compiled, though an equal robot lives."""
-    from tauforge.kernels.cpu.kernel import BACKEND  # most of the tests that import this module need no compiler
+    from tauforge.kernels.cpu.kernel import backend  # most of the tests that import this module need no compiler
 
-    BACKEND._shared.clear()
-    BACKEND._recent.clear()
+    backend._shared.clear()
+    backend._recent.clear()
 
 
 def traced_kernel(name, graph, arguments, results, origin, doubt_limit=None):

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from support.cuda_on_cpu import argument, compiled
-from tauforge.kernels.cuda import arrays, compiling
+from tauforge.kernels.cuda import arrays, kernel
 
 
 class Device:
@@ -145,6 +145,6 @@ def pretend(monkeypatch, folder):
     """From now on there is a GPU."""
     gpu = PretendedGpu(folder)
     monkeypatch.setattr(arrays, "cupy", lambda: gpu)
-    monkeypatch.setattr(compiling, "function", gpu.function)
+    monkeypatch.setattr(kernel, "compiled_function", gpu.function)
     arrays._stream.cache_clear()
     return gpu

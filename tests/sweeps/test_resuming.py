@@ -248,7 +248,7 @@ def test_other_vector_widths_and_no_kernels_are_refused(tmp_path, monkeypatch, k
     with pytest.raises(tf.ModelError, match=r"made_with.kernels was true and is false") as caught:
         sweeps.run(encoded(), tmp_path / "s.zarr")
     assert "TAUFORGE_KERNELS" in caught.value.remedy
-    from tauforge.kernels.cpu.host import host
+    from tauforge.kernels.cpu.engine import host
 
     monkeypatch.setenv("TAUFORGE_KERNELS", "1")
     monkeypatch.delenv("TAUFORGE_VECTOR_BITS")

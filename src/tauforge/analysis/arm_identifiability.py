@@ -15,7 +15,7 @@ from tauforge.arrays import Array
 from tauforge.class_tools import with_field_docs
 from tauforge.formulations.serial.regressor import PARAMETER_NAMES
 from tauforge.robots.summary import Rows, Summary, SummaryTable, summarised
-from tauforge.text import number
+from tauforge.units import number
 
 if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm

@@ -13,7 +13,7 @@ from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.robots.formulations import Simplification
 from tauforge.robots.robot import Robot
 from tauforge.robots.summary import Summary, SummaryTable, summarised
-from tauforge.text import number
+from tauforge.units import number
 from tauforge.validation import real_array
 
 

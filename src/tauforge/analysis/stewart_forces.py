@@ -20,7 +20,7 @@ from tauforge.errors import ShapeError, SingularityError
 from tauforge.evaluation.arguments import as_argument
 from tauforge.evaluation.condition import condition_numbers
 from tauforge.robots.poses import pose_rates
-from tauforge.robots.stewart.guards import SINGULAR_FORCE_MATRIX
+from tauforge.robots.stewart.functions import SINGULAR_FORCE_MATRIX
 from tauforge.robots.summary import summarised
 
 if TYPE_CHECKING:

@@ -19,9 +19,8 @@ from tauforge.export import description
 from tauforge.export.functions import Wanted, check_extra, chosen
 from tauforge.files import written_whole
 from tauforge.kernels.c99 import files
-from tauforge.kernels.c99.function import CFunction
-from tauforge.kernels.c99.names import check_prefix, prefix_of
-from tauforge.kernels.c99.self_test import Vectors, self_test
+from tauforge.kernels.c99.files import Vectors, self_test
+from tauforge.kernels.c99.function import CFunction, check_prefix, prefix_of
 from tauforge.kernels.specification import Shape
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.tracing.graph import Graph

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.inertias import point_mass_inertia, rotated
@@ -23,6 +23,19 @@ def body_of(numbers: Sequence[Scalar]) -> BodyParameters:
     """From mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz: the order in which payloads are given."""
     m, cx, cy, cz, xx, xy, xz, yy, yz, zz = numbers
     return BodyParameters(m, Vector(cx, cy, cz), Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
+
+
+def body_with(body: BodyParameters, given: Mapping[str, Sequence[Scalar]]) -> BodyParameters:
+    """The body with another "mass", "com" or "inertia", whichever are given, as flat lists."""
+    mass, com, inertia = body
+    if "mass" in given:
+        (mass,) = given["mass"]
+    if "com" in given:
+        com = Vector(*given["com"])
+    if "inertia" in given:  # symmetric: the upper triangle is read
+        xx, xy, xz, _, yy, yz, _, _, zz = given["inertia"]
+        inertia = Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+    return BodyParameters(mass, com, inertia)
 
 
 def heavier(body: BodyParameters, payload: BodyParameters, place: Transform) -> BodyParameters:

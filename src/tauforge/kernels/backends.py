@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.kernels.lock import LOCK
+from tauforge.kernels import LOCK
 from tauforge.kernels.specification import Shape, Specification
 
 
@@ -46,7 +46,7 @@ class TooLargeError(NoKernelError):
     """The graph has more operations than the target compiles; the NumPy reference is used instead."""
 
 
-# targets by name: a backend, or the module that has one called `BACKEND`, which is slow to import
+# targets by name: a backend, or the module that has one called `backend`, which is slow to import
 _BACKENDS: dict[str, Backend | str] = {
     "cpu": "tauforge.kernels.cpu.kernel",
     "cuda": "tauforge.kernels.cuda.kernel",
@@ -71,5 +71,5 @@ def backend_of(target: str) -> Backend:
                 module = import_module(found)
         except ModuleNotFoundError as error:
             raise NoCompilerError(f"{error.name} is not installed") from None
-        found = _BACKENDS[target] = module.BACKEND
+        found = _BACKENDS[target] = module.backend
     return found

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
+import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from tauforge.class_tools import computed_once
-from tauforge.kernels.sources import sources_digest
 from tauforge.tracing.graph import Graph
 
 Shape = tuple[int, ...]
@@ -59,3 +61,28 @@ class Specification:
 def inputs_of(arguments: Iterable[tuple[str, Shape]]) -> list[str]:
     """The inputs of a graph that these arguments are."""
     return [f"{name}{k}" for name, core in arguments for k in range(math.prod(core))]
+
+
+# folders that kernels come from; kernels in a cache are valid for the sources that they were traced from
+TRACED_FOLDERS = ("algebra", "formulations", "tracing", "kernels", "evaluation", "robots", "control", "simulation")
+
+
+@cache
+def sources_digest() -> str:
+    """A digest of every source file that a kernel is made from."""
+    package = os.path.dirname(os.path.dirname(__file__))  # not pathlib: this is part of every first call
+    digest = hashlib.sha256()
+    empty = True
+    for folder in TRACED_FOLDERS:
+        for place, _, files in sorted(os.walk(f"{package}/{folder}")):
+            if os.path.basename(place) == "__pycache__":
+                continue
+            for name in sorted(files):
+                if name.endswith((".py", ".pyc")):  # a module's bytecode stands here where it has no source
+                    with open(f"{place}/{name}", "rb") as file:
+                        source = file.read()
+                    digest.update(f"{place.removeprefix(package)}/{name} {len(source)} ".encode() + source)
+                    empty = False
+    if empty:  # in an archive, for example: then entries serve this process alone
+        digest.update(secrets.token_bytes())
+    return digest.hexdigest()

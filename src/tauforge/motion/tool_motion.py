@@ -13,7 +13,7 @@ from tauforge.evaluation.functions import has
 from tauforge.motion.motion import Motion, coordinates, positive
 from tauforge.robots.poses import transforms
 from tauforge.robots.robot import check_robot
-from tauforge.robots.serial.functions import INVERSE_KINEMATICS_STEPS
+from tauforge.robots.serial.formulas import INVERSE_KINEMATICS_STEPS
 from tauforge.robots.serial.inverse_kinematics import CALLS_PER_START, POSE_TOLERANCE, approached
 
 if TYPE_CHECKING:

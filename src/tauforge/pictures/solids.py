@@ -23,7 +23,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.extras import extra_for
-from tauforge.formats.file_names import MANIFEST, PACKAGE
+from tauforge.formats.model_files import MANIFEST, PACKAGE
 from tauforge.pictures import triangles
 from tauforge.pictures.triangles import Mesh, sound, stretched, thinned
 from tauforge.robots.drawing import LARGEST_SIZE, Box, Cylinder, Drawing, MeshFile, Shape, Solid, Sphere

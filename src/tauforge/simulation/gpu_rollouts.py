@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from tauforge.errors import UnsupportedFeatureError
+from tauforge.kernels import LOCK
 from tauforge.kernels.backends import backend_of
-from tauforge.kernels.cuda import arrays, compiling
+from tauforge.kernels.cuda import arrays, kernel
 from tauforge.kernels.cuda.adjoint_source import Adjoint, adjoint_source, gains_source
 from tauforge.kernels.cuda.loop_source import BLOCK, Loop, loop_source
-from tauforge.kernels.lock import LOCK
 from tauforge.kernels.specification import Shape, inputs_of
 from tauforge.simulation.integrators import AHEAD, FAR, WEIGHTS
 from tauforge.simulation.rollout_task import RolloutTask, RowGradients, as_rows
@@ -159,7 +159,7 @@ def kept_function(identity: tuple[Any, ...], source: Callable[[], str], name: st
     key = (*identity, name, arrays.cupy().cuda.Device().id)
     found = _recent.get(key)
     if found is None:
-        found = compiling.function(source(), name)
+        found = kernel.compiled_function(source(), name)
     with LOCK:
         _recent[key] = found
         _recent.move_to_end(key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tauforge.algebra import acceleration_matrices
+from tauforge.algebra import inertias
 from tauforge.algebra.scalars import Scalar
 from tauforge.evaluation.functions import Formula
 from tauforge.formulations.serial import lagrange_euler, modified_newton_euler, newton_euler, strobing
@@ -71,7 +71,7 @@ def strobed(literally: bool) -> Formula:
 
 def with_matrices_as_printed(ours: str, printed: str) -> Callable[[], Trial]:
     """Modified Newton-Euler with a piece of the source of Turney's matrices as printed."""
-    line, shared = Line(acceleration_matrices, ours, printed), (acceleration_matrices,)
+    line, shared = Line(inertias, ours, printed), (inertias,)
     return formulas_on_random_arms(
         lambda: printed_formula(modified_newton_euler, line, shared=shared), modified_newton_euler.inverse_dynamics
     )

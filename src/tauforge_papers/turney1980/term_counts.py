@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from tauforge.algebra.acceleration_matrices import acceleration_matrix
+from tauforge.algebra.inertias import acceleration_matrix
 from tauforge.algebra.vectors import E_Z, Matrix, Vector, cross
 from tauforge.tracing.counting import Counted, operations
 from tauforge_papers import published_counts as published

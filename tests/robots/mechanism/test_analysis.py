@@ -14,8 +14,7 @@ import tauforge as tf
 from support.random_mechanisms import LOOP_KINDS, TREE_KINDS, random_mechanism
 from support.tolerances import ROUNDING
 from tauforge.algebra.scalars import ArrayScalar
-from tauforge.formulations.mechanism.cuts import loop_gaps, loop_rows
-from tauforge.formulations.mechanism.dynamics import posed_at
+from tauforge.formulations.mechanism.cuts import loop_gaps, loop_rows, posed_at
 from tauforge.robots.mechanism import description, loop_matrices, mobility, structure
 from tauforge.robots.mechanism.loop_matrices import LoopEquations, matrix_and_gaps
 

@@ -18,10 +18,10 @@ import tauforge as tf
 from support.strategies import conventions, random_arm, seeds
 from support.tolerances import EPSILON, error
 from tauforge.formulations.serial import levenberg_marquardt
-from tauforge.kernels.cpu.host import VECTOR_BITS, host
+from tauforge.kernels.cpu.engine import VECTOR_BITS, host
 from tauforge.kernels.cpu.kernel import MAX_NODES
 from tauforge.robots.serial import inverse_kinematics as ik
-from tauforge.robots.serial.functions import inverse_kinematics_steps
+from tauforge.robots.serial.formulas import inverse_kinematics_steps
 from tauforge.tracing.graph import trace
 from tauforge.validation import to_transform
 
@@ -356,7 +356,7 @@ def test_alone_or_in_a_batch_the_same(way, monkeypatch):
         mixed = PUMA.inverse_kinematics(poses[order], None if start is None else start[order], on_failure="nan")
         assert mixed.tobytes() == whole[order].tobytes()
         with monkeypatch.context() as patch:
-            patch.setattr(ik, "AT_ONCE", 300)
+            patch.setattr(ik, "MAX_ROWS", 300)
             assert PUMA.inverse_kinematics(poses, start, on_failure="nan").tobytes() == whole.tobytes()
 
 

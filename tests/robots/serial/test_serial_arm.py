@@ -47,7 +47,7 @@ def test_link_frames(rng, letters, convention):
 def test_jacobian_is_the_slope_of_the_pose(rng, letters, convention):
     """By dual numbers: R' R^T is the skew matrix of J's angular rows."""
     from tauforge.algebra.dual import Dual, derivative
-    from tauforge.robots.serial.functions import forward_kinematics
+    from tauforge.robots.serial.formulas import forward_kinematics
 
     arm = random_arm(rng, letters, convention)
     q, qd, _ = random_state(rng, arm.n)

@@ -14,8 +14,7 @@ from tauforge.algebra.elimination import Elimination
 from tauforge.algebra.linear import factored, solved
 from tauforge.algebra.scalars import Scalar, absolute, is_zero, select
 from tauforge.algebra.vectors import UNIT_VECTORS, ZERO, Vector, cross
-from tauforge.formulations.mechanism.cuts import Posed, loop_bias, loop_gaps, loop_rows
-from tauforge.formulations.mechanism.levers import levers
+from tauforge.formulations.mechanism.cuts import Posed, levers, loop_bias, loop_gaps, loop_rows
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 
 Scalars = Sequence[Scalar]

@@ -11,18 +11,17 @@ from typing import NamedTuple
 
 from tauforge.algebra.elimination import Elimination
 from tauforge.algebra.inertias import point_mass_inertia, rotated
-from tauforge.algebra.linear import factored, solved, sparse_dot
-from tauforge.algebra.orthogonal import nearest_solution, orthogonalised, smallest_solution
+from tauforge.algebra.linear import factored, nearest_solution, orthogonalised, smallest_solution, solved, sparse_dot
 from tauforge.algebra.scalars import Scalar, absolute, is_zero
 from tauforge.algebra.vectors import ZERO, Vector, cross
 from tauforge.formulations.bodies import BodyParameters, Wrench
 from tauforge.formulations.drives import friction_forces, reflected_inertia, rotor_forces
 from tauforge.formulations.mechanism.complement import Complement, MovingComplement, sizes
-from tauforge.formulations.mechanism.cuts import Posed
+from tauforge.formulations.mechanism.cuts import Posed, posed_at
 from tauforge.formulations.mechanism.parameters import BodyInTree, MechanismParameters
 from tauforge.formulations.mechanism.springs import spring_wrenches
 from tauforge.formulations.trees.composite_inertia import mass_matrix_at
-from tauforge.formulations.trees.frames import GROUND, placements
+from tauforge.formulations.trees.frames import GROUND
 from tauforge.formulations.trees.recursion import BaseState, inward, outward
 
 Scalars = Sequence[Scalar]
@@ -41,10 +40,6 @@ class Loads(NamedTuple):
     base: BaseState
 
 
-def loads(m: MechanismParameters, wrench: Wrench | None = None, base: BaseState | None = None) -> Loads:
-    return Loads(wrench, BaseState(ZERO, ZERO, -m.gravity) if base is None else base)
-
-
 def carrying(m: MechanismParameters, payload: BodyParameters) -> MechanismParameters:
     """The mechanism whose tool holds the payload, which is given in the tool's frame. Its frames are not regrouped."""
     k, place, _ = m.tool
@@ -61,10 +56,6 @@ def carrying(m: MechanismParameters, payload: BodyParameters) -> MechanismParame
         flat=False,
     )
     return m._replace(frames=(*m.frames[:k], heavier, *m.frames[k + 1 :]), bodies=bodies)
-
-
-def posed_at(m: MechanismParameters, x: Scalars) -> Posed:
-    return Posed(m.frames, placements(m.frames, [x[k] for k in m.reads]))
 
 
 def tree_forces(m: MechanismParameters, posed: Posed, v: Scalars, acceleration: Scalars, on: Loads) -> list[Scalar]:

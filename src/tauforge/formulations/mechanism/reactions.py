@@ -13,8 +13,8 @@ from tauforge.algebra.scalars import Scalar, sqrt
 from tauforge.algebra.vectors import ZERO, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.mechanism.complement import Complement, MovingComplement
-from tauforge.formulations.mechanism.cuts import Posed
-from tauforge.formulations.mechanism.dynamics import Loads, ReducedSolution, actuator_forces, posed_at, tree_forces
+from tauforge.formulations.mechanism.cuts import Posed, posed_at
+from tauforge.formulations.mechanism.dynamics import Loads, ReducedSolution, actuator_forces, tree_forces
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, BodyInTree, MechanismParameters, Place
 from tauforge.formulations.mechanism.springs import spring_forces
 from tauforge.formulations.trees.frames import GROUND, ancestors

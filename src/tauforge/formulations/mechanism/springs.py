@@ -11,7 +11,7 @@ from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.parameters import MechanismParameters, Place, SpringParameters
 from tauforge.formulations.trees.frames import GROUND, ancestors
-from tauforge.formulations.trees.velocities import FrameVelocity, twists
+from tauforge.formulations.trees.recursion import FrameVelocity, twists
 
 Scalars = Sequence[Scalar]
 ENDS_MEET = 1e-12  # of the mechanism's size: ends so near are at one place

@@ -26,5 +26,6 @@ INVERSE_DYNAMICS: dict[str, Callable[..., list[Any]]] = {
     "orthogonal-complement": orthogonal_complement.inverse_dynamics,
     "joint-frames": joint_frames.inverse_dynamics,
 }
+FORMULATIONS: tuple[str, ...] = tuple(INVERSE_DYNAMICS)
 DEFAULT_FORMULATION = "joint-frames"
 FIXED_BASE_ONLY = frozenset({"lagrange-euler"})

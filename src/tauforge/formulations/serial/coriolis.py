@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tauforge.algebra.acceleration_matrices import moment_of_inertia_forces
-from tauforge.algebra.inertias import second_moments
+from tauforge.algebra.inertias import moment_of_inertia_forces, second_moments
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Vector, cross, dot, outer, skew
 from tauforge.formulations.bodies import NO_WRENCH, Wrench

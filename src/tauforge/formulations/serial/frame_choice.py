@@ -1,7 +1,8 @@
-"""The same arm in the frames in which its dynamics cost least.
+"""An arm as a chain of joint frames, in those in which its dynamics cost least.
 
-A frame may be moved along its joint's axis and turned about it without changing the dynamics. This gives three choices,
-which need angles and comparisons and so take only plain numbers:
+A chain is regrouped to its base parameters by `trees.economical_frames`. A frame may be moved along its joint's axis
+and turned about it without changing the dynamics. This gives three choices, which need angles and comparisons and so
+take only plain numbers:
 
 1. Any constant rotation between two axes is Rot(z, beta) Rot(x, alpha) Rot(z, gamma). beta goes into the joint's own
    offset and gamma into the next one's, and Rot(x, alpha) remains: 4 multiplications instead of 9 (Denavit and
@@ -11,17 +12,19 @@ which need angles and comparisons and so take only plain numbers:
 3. The last link may be turned about its axis until its mass centre lies in the x-z plane.
 
 The last two are made after regrouping. A regrouped link has no mass, so sliding it by t adds t h_x and t h_y to two
-products of inertia and loses no digits by cancellation. A payload has mass (`regrouping.carrying`): its inertia grows
-with the square of the slide and cancels again, so the last origin must not slide far.
+products of inertia and loses no digits by cancellation. A payload has mass (`chain_carrying`): its inertia grows with
+the square of the slide and cancels again, so the last origin must not slide far.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from tauforge.algebra.inertias import rotated
+from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.scalars import Scalar, is_number, is_zero
 from tauforge.algebra.vectors import (
+    NO_DISPLACEMENT,
     Matrix,
     Transform,
     Vector,
@@ -30,12 +33,57 @@ from tauforge.algebra.vectors import (
 )
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
-from tauforge.formulations.serial.regrouping import Chain
-from tauforge.formulations.trees.alignment import split_z_x_z
+from tauforge.formulations.trees import economical_frames
+from tauforge.formulations.trees.economical_frames import CANCELLATION_ERROR, split_z_x_z
 from tauforge.formulations.trees.frames import JointFrame
-from tauforge.formulations.trees.regrouping import CANCELLATION_ERROR
 
 SMALLEST_SLIDING_SINE = 0.3  # between flatter axes the common normal is too far off: a payload would lose digits there
+
+
+class Chain(NamedTuple):
+    """The links in their joint frames, and the last frame of the arm, seen from the last joint frame."""
+
+    frames: tuple[JointFrame, ...]
+    last: Transform  # joint frame n <- frame n
+
+
+def in_joint_frames(arm: ArmParameters) -> Chain:
+    """The arm's bodies in their joint frames, not regrouped."""
+    frames: list[JointFrame] = []
+    before = NO_DISPLACEMENT
+    for i, (joint, body) in enumerate(zip(arm.joints, arm.bodies, strict=True)):
+        R, p = joint.constant
+        c = R @ body.com + p
+        I = rotated(body.inertia, R) + point_mass_inertia(body.mass, c)
+        kind = "R" if joint.revolute else "P"
+        frames.append(JointFrame(i - 1, kind, i, joint.offset, before, body.mass, c * body.mass, I))
+        before = joint.constant
+    return Chain(tuple(frames), before)
+
+
+def regrouped(chain: Chain) -> Chain:
+    """The same motion from fewer parameters."""
+    return Chain(economical_frames.regrouped(chain.frames), chain.last)
+
+
+def chain_carrying(chain: Chain, payload: BodyParameters, tool: Transform) -> Chain:
+    """The chain whose last link holds the payload too, which is given in the tool frame. It is not regrouped.
+
+    Regrouping would make parameters of every link depend on the payload. Here only ten of the last link do.
+    Identity: moves as the chain of the arm whose last body is both as one (`parameters.with_payload`).
+    """
+    R, p = chain.last
+    place = Transform(R.times(tool.rotation), R @ tool.translation + p)
+    c = place.rotation @ payload.com + place.translation
+    I = rotated(payload.inertia, place.rotation) + point_mass_inertia(payload.mass, c)
+    last = chain.frames[-1]
+    both = last._replace(
+        mass=last.mass + payload.mass,
+        first_moment=last.first_moment + c * payload.mass,
+        inertia=last.inertia + I,
+        flat=False,
+    )
+    return Chain((*chain.frames[:-1], both), chain.last)
 
 
 def turned_body(body: BodyParameters, R: Matrix) -> BodyParameters:

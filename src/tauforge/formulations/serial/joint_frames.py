@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
-from tauforge.formulations.serial.frame_choice import aligned, placed
+from tauforge.formulations.serial.frame_choice import Chain, aligned, in_joint_frames, placed, regrouped
 from tauforge.formulations.serial.parameters import ArmParameters, base_at_rest
-from tauforge.formulations.serial.regrouping import Chain, in_joint_frames, regrouped
 from tauforge.formulations.trees.frames import placements
 from tauforge.formulations.trees.recursion import BaseState, inward, outward
 

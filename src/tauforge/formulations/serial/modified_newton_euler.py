@@ -1,7 +1,7 @@
 """Modified Newton-Euler recursions: Turney, Mudge & Lee 1980, section 5, T5.1-5.2.
 
 omega x (omega x b) + alpha x b = A b for every b, with one matrix A per link. The moment of the link's own inertia
-follows from A K, with K = Tr(I)/2 E - I about the centre of mass (`algebra.acceleration_matrices`,
+follows from A K, with K = Tr(I)/2 E - I about the centre of mass (`algebra.inertias`,
 which states two deviations from the print).
 
 Deviates from the print: K is about the centre of mass, and full where the paper assumes principal axes; the last term
@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tauforge.algebra.acceleration_matrices import acceleration_matrix, moment_of_inertia_forces
-from tauforge.algebra.inertias import second_moments
+from tauforge.algebra.inertias import acceleration_matrix, moment_of_inertia_forces, second_moments
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench

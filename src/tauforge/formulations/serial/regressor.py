@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tauforge.algebra.acceleration_matrices import moment_of_inertia_forces
-from tauforge.algebra.inertias import second_moments
+from tauforge.algebra.inertias import moment_of_inertia_forces, second_moments
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import UNIT_VECTORS, ZERO, Matrix, Transform, Vector, cross, outer
 from tauforge.formulations.bodies import Wrench

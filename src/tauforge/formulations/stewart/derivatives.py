@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.acceleration_matrices import acceleration_matrix, moment_of_inertia_forces
 from tauforge.algebra.dual import Dual, derivative, primal, seeded
+from tauforge.algebra.inertias import acceleration_matrix, moment_of_inertia_forces
 from tauforge.algebra.linear import Rows, eliminations, factored, solved
 from tauforge.algebra.scalars import Scalar, is_zero
 from tauforge.algebra.vectors import ZERO_MATRIX, Matrix, Vector, cross, dot, outer, skew

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from tauforge.algebra.acceleration_matrices import acceleration_matrix, moment_of_inertia_forces
+from tauforge.algebra.inertias import acceleration_matrix, moment_of_inertia_forces
 from tauforge.algebra.linear import elimination
 from tauforge.algebra.scalars import Scalar, absolute, is_zero, select, sqrt
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot

@@ -1,4 +1,4 @@
-"""Inverse dynamics of a tree: motions from the base outward, forces from the ends inward.
+"""Velocities and inverse dynamics of a tree: motions from the base outward, forces from the ends inward.
 
 In joint frames (`frames`) the force of a joint is a component and needs no projection. With U = [alpha]x +
 [omega]x[omega]x (Turney's A_i) the force on a regrouped body is U h, and the moment of its inertia needs only the
@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.acceleration_matrices import acceleration_matrix
+from tauforge.algebra.inertias import acceleration_matrix
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
+from tauforge.formulations.trees.economical_frames import nearly
 from tauforge.formulations.trees.frames import GROUND, JointFrame, Placement, seen_from_child
-from tauforge.formulations.trees.regrouping import nearly
 
 
 class BaseState(NamedTuple):
@@ -162,3 +162,35 @@ def inward(frames: Sequence[JointFrame], motions: dict[int, FrameMotion], extern
             inner, passed = pending.get(frame.parent, NO_WRENCH), passed_inward(frame, motion, Wrench(f, n))
             pending[frame.parent] = Wrench(inner.force + passed.force, inner.moment + passed.moment)
     return [force for joint in reversed(forces) for force in joint]
+
+
+class FrameVelocity(NamedTuple):
+    """Velocity of a joint frame's origin and angular velocity, in the frame's own axes."""
+
+    v: Vector
+    omega: Vector
+
+
+def twists(frames: Sequence[JointFrame], places: Sequence[Placement], qd: Sequence[Scalar]) -> dict[int, FrameVelocity]:
+    """By number of the frame; the base is at rest."""
+    found = {GROUND: FrameVelocity(ZERO, ZERO)}
+    for k, frame in enumerate(frames):
+        parent, (R, p), (turn, travel), at = found[frame.parent], frame.before, places[k], frame.at
+        v = R.T @ (parent.v + cross(parent.omega, p))
+        omega = R.T @ parent.omega
+        v = v + cross(omega, travel)
+        match frame.kind:
+            case "R":
+                found[k] = FrameVelocity(turn.T @ v, turn.T @ omega + E_Z * qd[at])
+                continue
+            case "P":
+                v = v + E_Z * qd[at]
+            case "B" if frame.inverted:
+                found[k] = FrameVelocity(turn.T @ v, turn.T @ omega - Vector(*qd[at : at + 3]))
+                continue
+            case "B":
+                omega = omega + Vector(*qd[at : at + 3])
+            case _:
+                v, omega = v + Vector(*qd[at : at + 3]), omega + Vector(*qd[at + 3 : at + 6])
+        found[k] = FrameVelocity(turn.T @ v, turn.T @ omega)
+    return found

@@ -1,4 +1,4 @@
-"""Kernels on this processor: LLVM code, called through NumPy."""
+"""Kernels on this processor: a graph becomes one LLVM module, which is compiled and called through NumPy."""
 
 from __future__ import annotations
 
@@ -14,16 +14,54 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array, real_numbers, without_masks
 from tauforge.errors import ShapeError, UnsupportedFeatureError
-from tauforge.kernels import cache
+from tauforge.kernels import LOCK, cache
 from tauforge.kernels.backends import NoKernelError, TooLargeError
-from tauforge.kernels.cpu import builtin_call, engine, threads
+from tauforge.kernels.cpu import engine, numpy_binding, threads
 from tauforge.kernels.cpu.code_memory import need_memory
-from tauforge.kernels.cpu.host import Host, host
-from tauforge.kernels.cpu.llvm_module import emit_module
+from tauforge.kernels.cpu.engine import Host, host
+from tauforge.kernels.cpu.llvm_body import Operand, emit_body
+from tauforge.kernels.cpu.llvm_builtin import ADDRESSES, builtin_function
+from tauforge.kernels.cpu.llvm_loop import OFFSETS, loop_function, spoil_function
+from tauforge.kernels.cpu.llvm_rows import copies
 from tauforge.kernels.cpu.numpy_binding import TYPE_NUMBERS, generalized_ufunc
-from tauforge.kernels.lock import LOCK
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.tracing.graph import Graph
+
+ATTRIBUTES = (
+    'attributes #0 = { nounwind "no-trapping-math"="true" %(width)s }\n'
+    'attributes #1 = { noinline nounwind alignstack=64 "no-trapping-math"="true" %(width)s }\n'
+)
+
+
+def emit_module(
+    graph: Graph,
+    specification: Specification,
+    host: Host,
+    bits: int,
+) -> str:
+    """LLVM source with `loop` (the gufunc's inner loop) and, in 64 bits, `builtin` (for one state).
+
+    Blocks of rows with a doubt that is not below the specification's limit are counted in `doubts`.
+    """
+    lanes = host.lanes(bits)
+    arguments, results, limit = specification.arguments, specification.results, specification.doubt_limit
+    shapes = [*arguments, *(("", core) for core in results)]
+    operands = [Operand(name, core, k) for k, (name, core) in enumerate(shapes)]
+    ins, outs = operands[: len(arguments)], operands[len(arguments) :]
+    body = emit_body(graph, ins, outs, bits, lanes, avx512=host.has_avx512, doubt_limit=limit)
+    number = "double" if bits == 64 else "float"
+    texts, declarations = [body.text, OFFSETS, copies(number, bits // 8)], set(body.declarations)
+    texts.append("@doubts = global i64 0\n")
+    writers = [spoil_function(ins, outs, bits, lanes), loop_function(body, ins, outs, bits, lanes, host)]
+    if bits == 64:
+        texts.append(f"@addresses = global [{len(ADDRESSES)} x ptr] zeroinitializer\n")
+        writers.append(builtin_function(body, ins, outs, host))
+    for head, code in writers:
+        texts.append(head + " {\nentry:\n" + "\n".join(code.lines) + "\n}\n")
+        declarations |= code.declarations
+    width = f'"prefer-vector-width"="{host.vector_bits}" "min-legal-vector-width"="{host.vector_bits}"'
+    return "".join([*texts, *(f"{d}\n" for d in sorted(declarations)), ATTRIBUTES % {"width": width}])
+
 
 MAX_NODES = 16_000  # for larger graphs the NumPy reference is used
 MAX_LARGE = 40_000  # the same for functions that are worth some seconds of compiling
@@ -146,8 +184,9 @@ class CpuKernel:
     def builtin(
         self, call: Callable[..., Any], owner: Callable[[tuple[Any, ...]], Callable[..., Any]]
     ) -> Callable[..., Any] | None:
-        """A builtin for one state or a short batch; see `builtin_call.builtin`."""
-        return builtin_call.builtin(self.loaded(64), self.name, call, owner) if builtin_call.supported() else None
+        """A builtin for one state or a short batch (`numpy_binding.builtin`); None where builtins are not supported."""
+        supported = numpy_binding.builtins_supported()
+        return numpy_binding.builtin(self.loaded(64), self.name, call, owner) if supported else None
 
 
 class CpuBackend:
@@ -185,4 +224,4 @@ class CpuBackend:
             return found
 
 
-BACKEND = CpuBackend()
+backend = CpuBackend()

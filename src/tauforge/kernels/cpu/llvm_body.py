@@ -5,8 +5,13 @@ piece of its results as soon as it is computed: stores drain slowly, so they sho
 function of its own without any loop, because the compiler would hoist every constant out of a loop and spill it. Long
 graphs are cut into parts that pass values on through scratch memory, because register allocation gets worse and slower
 with the length of a function. Running a part over several blocks before the next was slower than block by block.
-Crowded graphs are put in a better order, and their sines and cosines come first, in a loop. The compiler fuses
-multiplications and additions and spills values: choosing either here made no kernel faster.
+Crowded graphs are put in a better order. The compiler fuses multiplications and additions and spills values: choosing
+either here made no kernel faster.
+
+In crowded graphs the sines and cosines of angles that are known from the start come first, in a loop. Unrolled, they
+are a quarter of the code of a long arm. Code that does not fit into the processor's caches is decoded again for every
+block of rows, and decoding, not arithmetic, then limits the speed. The loop is decoded once and keeps its constants in
+registers.
 """
 
 from __future__ import annotations
@@ -14,13 +19,53 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from tauforge.kernels.arithmetic import NodeCode, sine_and_cosine
 from tauforge.kernels.cpu.llvm_rows import Rows, store_pieces
-from tauforge.kernels.cpu.llvm_sines import NO_EARLY_SINES, early_sines, sines_function
-from tauforge.kernels.cpu.llvm_text import Code, Vectors
-from tauforge.kernels.node_code import NodeCode
+from tauforge.kernels.cpu.llvm_text import Code, Vectors, Writer
+from tauforge.kernels.scheduling import is_crowded, least_crowded, nan_probes
 from tauforge.tracing.graph import FREE, Graph
-from tauforge.tracing.ordering import is_crowded, least_crowded
-from tauforge.tracing.witnesses import witnesses
+
+EARLY = ("input", "add", "sub", "mul")  # operations that an angle may be the result of
+
+
+class EarlySines(NamedTuple):
+    """Angles in the order of their pairs, and the slot of each sine and cosine; all by their nodes."""
+
+    angles: tuple[int, ...]
+    slots: dict[int, int]
+
+    @property
+    def vectors(self) -> int:
+        """Vectors of scratch memory, from its start: a pair for each angle, which is stored in the first beforehand."""
+        return 2 * len(self.angles)
+
+
+NO_EARLY_SINES = EarlySines((), {})
+
+
+def early_sines(graph: Graph) -> EarlySines:
+    """The angles that are inputs, or sums or products of inputs and constants."""
+    places: dict[int, int] = {}
+    slots = {}
+    for k, node in enumerate(graph.nodes):
+        if node.op in ("sin", "cos"):
+            angle = graph.nodes[node.args[0]]
+            if angle.op in EARLY and all(graph.nodes[a].op in FREE for a in angle.args):
+                slots[k] = 2 * places.setdefault(node.args[0], len(places)) + (node.op == "cos")
+    return EarlySines(tuple(places), slots)
+
+
+def sines_function(angles: int, bits: int, lanes: int, *, avx512: bool) -> Writer:
+    """The loop over the pairs at %pairs: sine and cosine overwrite the pair whose first vector is the angle."""
+    code = Writer()
+    v = Vectors(code, bits, lanes, avx512=avx512)
+    with code.loop(str(angles)) as k:
+        first = code.at("%pairs", code.emit(f"mul i64 {k}, {2 * v.bytes}"))
+        sine, cosine = sine_and_cosine(v, v.load(first, aligned=True))
+        v.store(sine, first, aligned=True)
+        v.store(cosine, code.at(first, v.bytes), aligned=True)
+    return code
+
 
 PART_NODES = 4500  # operations in one part, at most
 
@@ -115,14 +160,14 @@ class Plan:
             first += operand.length
         # the doubt is not stored, so it cannot tell of inputs that are not finite
         stored = graph._replace(outputs=graph.outputs[:first])
-        self.witnesses = witnesses(stored, list(self.columns))
+        self.probes = nan_probes(stored, list(self.columns))
         self.taint = self.early_sines.vectors
         self.slots, self.scratch = self._scratch_slots()
 
     def told(self, part: int) -> set[int]:
-        """The outputs among the witnesses that this part stores."""
+        """The probes that this part stores."""
         pieces = [piece for k, found in self.pieces.items() if self.part_of[k] == part for piece in found]
-        return {output for piece in pieces for output in piece.outputs} & set(self.witnesses.outputs)
+        return {output for piece in pieces for output in piece.outputs} & set(self.probes.outputs)
 
     def _scratch_slots(self) -> tuple[dict[int, int], int]:
         """A slot is used again once its value is dead. The first slots are those of the angles, then the taint's."""
@@ -177,7 +222,7 @@ class PartEmitter(NodeCode):
         self.part = part
         doubtful = "false"
         awaited = self.plan.told(part)
-        told = [self.argument(*self.plan.columns[name]) for name in self.plan.witnesses.inputs] if part == 0 else []
+        told = [self.argument(*self.plan.columns[name]) for name in self.plan.probes.inputs] if part == 0 else []
         if part == 0 and not awaited:
             self.leave_taint(told)
         if part == 0 and self.plan.early_sines.angles:

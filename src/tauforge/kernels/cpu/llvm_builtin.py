@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 
-from tauforge.kernels.cpu.host import Host
+from tauforge.kernels.cpu.engine import Host
 from tauforge.kernels.cpu.llvm_body import Body, Operand
-from tauforge.kernels.cpu.llvm_finite import run_body
-from tauforge.kernels.cpu.llvm_text import Vectors
-from tauforge.kernels.cpu.llvm_writer import ALIGNMENT, Writer, restore_status, save_status
+from tauforge.kernels.cpu.llvm_loop import run_body
+from tauforge.kernels.cpu.llvm_text import ALIGNMENT, Vectors, Writer, restore_status, save_status
 
 DOUBLE = 12  # NumPy's number of the type float64
 ALIGNED_AND_CONTIGUOUS = 0x0101
-# Offsets in PyArrayObject of a 64-bit CPython; `builtin_call` verifies them before they are used.
+# Offsets in PyArrayObject of a 64-bit CPython; `numpy_binding` verifies them before they are used.
 TYPE, DATA, DIMENSIONS_COUNT, DIMENSIONS, DESCRIPTOR, ARRAY_FLAGS = 8, 16, 24, 32, 56, 64
 ADDRESSES = (
     "array_type",

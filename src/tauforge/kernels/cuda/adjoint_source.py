@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tauforge.kernels.c_source.numbers import literal, number_type
-from tauforge.kernels.c_source.statements import Statements, functions
+from tauforge.kernels.c_common import Statements, elementary_functions, literal, number_type
+from tauforge.kernels.cuda.dialect import DIALECT, ESTIMATES
 from tauforge.kernels.cuda.loop_source import BLOCK, Loop, given_again, indented
-from tauforge.kernels.cuda.source import DIALECT, ESTIMATES, PREFIX
 from tauforge.kernels.specification import Specification, inputs_of
 
 
@@ -98,7 +97,7 @@ class _Writer:
         parameters = f"const long long count, {integers}, {read}, {written}"
         head = f'extern "C" __global__ void __launch_bounds__({BLOCK}) way_back({parameters})'
         body = "".join(f"    {line}\n" for line in lines)
-        return ESTIMATES + functions(self.called, DIALECT, self.bits, PREFIX) + f"\n{head}\n{{\n{body}}}\n"
+        return ESTIMATES + elementary_functions(self.called, DIALECT, self.bits) + f"\n{head}\n{{\n{body}}}\n"
 
     def _instant(self) -> list[str]:
         """The steps that begin at instant k, then the law and the records there."""
@@ -235,7 +234,7 @@ class _Writer:
 
     def _statements(self, specification: Specification, names: Sequence[str], values: Sequence[str]) -> Statements:
         inputs = self.loop.places("count", "own") | dict(zip(names, values, strict=True))
-        made = Statements(specification.graph, inputs, DIALECT, self.bits, PREFIX)
+        made = Statements(specification.graph, inputs, DIALECT, self.bits)
         self.called |= made.called
         return made
 
@@ -257,7 +256,7 @@ def gains_source(adjoint: Adjoint, bits: int) -> str:
     places = [loop.fixed.index(name) for name in adjoint.steering]
     bars = inputs_of(law.arguments[-1:])
     inputs = loop.places("count", "own") | {name: name for name in (*loop.states, *bars)}
-    back = Statements(law.graph, inputs, DIALECT, bits, PREFIX)
+    back = Statements(law.graph, inputs, DIALECT, bits)
     sums = zip(places, back.outputs(), strict=True)
     fma, zero = DIALECT.calls[bits]["fma"], literal(0.0, bits)
     instant = [
@@ -287,4 +286,4 @@ def gains_source(adjoint: Adjoint, bits: int) -> str:
     parameters = f"const long long count, {integers}, {read}, {number} *__restrict__ fixed_bars"
     head = f'extern "C" __global__ void __launch_bounds__({BLOCK}) by_gains({parameters})'
     body = "".join(f"    {line}\n" for line in lines)
-    return ESTIMATES + functions(back.called, DIALECT, bits, PREFIX) + f"\n{head}\n{{\n{body}}}\n"
+    return ESTIMATES + elementary_functions(back.called, DIALECT, bits) + f"\n{head}\n{{\n{body}}}\n"

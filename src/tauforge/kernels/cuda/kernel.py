@@ -1,4 +1,4 @@
-"""Kernels on NVIDIA's GPUs: CUDA C, compiled by NVRTC and launched through CuPy."""
+"""Kernels on NVIDIA GPUs: CUDA C, compiled by NVRTC, kept on disk as the processor's are, launched through CuPy."""
 
 from __future__ import annotations
 
@@ -11,12 +11,49 @@ import numpy as np
 
 from tauforge.class_tools import computed_once
 from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.kernels import LOCK, cache
 from tauforge.kernels.backends import TooLargeError
-from tauforge.kernels.cuda import arrays, compiling
+from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.source import kernel_source
+from tauforge.kernels.scheduling import is_crowded
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.tracing.graph import Graph, without_dead_code
-from tauforge.tracing.ordering import is_crowded
+
+OPTIONS = ("-std=c++17", "-default-device")
+
+
+def binary(source: str, architecture: str) -> bytes:
+    """The binary (cubin); NVRTC compiles it if it is not in the cache."""
+    from cupy_backends.cuda.libs import nvrtc
+
+    name = cache.key("cuda", source, architecture, *map(str, nvrtc.getVersion()), *OPTIONS)
+    code = cache.load(name)
+    if code is None:
+        code = _compiled(nvrtc, source, architecture)
+        cache.save(name, code)
+    return code
+
+
+def _compiled(nvrtc: Any, source: str, architecture: str) -> bytes:
+    with LOCK:
+        program = nvrtc.createProgram(source, "kernel.cu", (), ())
+        try:
+            nvrtc.compileProgram(program, (f"-arch={architecture}", *OPTIONS))
+            return bytes(nvrtc.getCUBIN(program))
+        except nvrtc.NVRTCError as error:
+            raise RuntimeError(f"NVRTC: {error}\n{nvrtc.getProgramLog(program)}") from None
+        finally:
+            nvrtc.destroyProgram(program)
+
+
+def compiled_function(source: str, name: str) -> Any:
+    """The function of this name on the current GPU, ready to be launched."""
+    import cupy
+
+    module = cupy.cuda.function.Module()
+    module.load(binary(source, f"sm_{cupy.cuda.Device().compute_capability}"))
+    return module.get_function(name)
+
 
 DTYPES = ("float64", "float32")
 MAX_NODES = 16_000  # more take minutes to compile
@@ -224,7 +261,7 @@ class CudaKernel:
         key = (layouts, wide, pairs, arrays.cupy().cuda.Device().id)
         if key not in self._functions:
             source, block = self._written(layouts, wide=wide, pairs=pairs)
-            self._functions[key] = compiling.function(source, "kernel"), block
+            self._functions[key] = compiled_function(source, "kernel"), block
         return self._functions[key]
 
 
@@ -237,4 +274,4 @@ class CudaBackend:
         return CudaKernel(specification, dtype)
 
 
-BACKEND = CudaBackend()
+backend = CudaBackend()

@@ -10,9 +10,8 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tauforge.kernels.c_source.numbers import literal, number_type
-from tauforge.kernels.c_source.statements import Statements, functions
-from tauforge.kernels.cuda.source import DIALECT, ESTIMATES, PREFIX
+from tauforge.kernels.c_common import Statements, elementary_functions, literal, number_type
+from tauforge.kernels.cuda.dialect import DIALECT, ESTIMATES
 from tauforge.kernels.specification import Specification, inputs_of
 
 BLOCK = 64  # threads
@@ -104,9 +103,9 @@ def loop_source(loop: Loop, bits: int, far: float, *, every_step: bool = False) 
     number, states = number_type(bits), loop.states
     forces = [f"f{k}" for k in range(loop.recorded)]
     inputs = {name: name for name in states} | loop.places("count", "own")
-    step = Statements(loop.step.graph, inputs, DIALECT, bits, PREFIX)
+    step = Statements(loop.step.graph, inputs, DIALECT, bits)
     held_names = inputs_of(loop.held.arguments[loop.state : loop.state + 1]) if forces else []
-    held = Statements(loop.held.graph, inputs | dict(zip(held_names, forces, strict=True)), DIALECT, bits, PREFIX)
+    held = Statements(loop.held.graph, inputs | dict(zip(held_names, forces, strict=True)), DIALECT, bits)
     results = step.outputs()
     record = [
         f"const long long place = (long long)kept * {len(states) + loop.recorded} * count + own;",
@@ -155,7 +154,7 @@ def loop_source(loop: Loop, bits: int, far: float, *, every_step: bool = False) 
     )
     head = f'extern "C" __global__ void __launch_bounds__({BLOCK}) loop({parameters})'
     body = "".join(f"    {line}\n" for line in lines)
-    return ESTIMATES + functions(step.called | held.called, DIALECT, bits, PREFIX) + f"\n{head}\n{{\n{body}}}\n"
+    return ESTIMATES + elementary_functions(step.called | held.called, DIALECT, bits) + f"\n{head}\n{{\n{body}}}\n"
 
 
 def _assigned(names: list[str], values: list[str], number: str) -> list[str]:

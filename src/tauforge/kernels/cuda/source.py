@@ -12,103 +12,49 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
-from tauforge.kernels.c_source.numbers import Dialect, literal, number_type
-from tauforge.kernels.c_source.statements import Statements, functions
-from tauforge.kernels.cuda.row_copies import PIECE, Operand, copied
+from tauforge.kernels.c_common import Statements, elementary_functions, literal, number_type
+from tauforge.kernels.cuda.dialect import DIALECT, ESTIMATES
+from tauforge.kernels.scheduling import is_crowded, least_crowded, nan_probes
 from tauforge.kernels.specification import Shape
 from tauforge.tracing.graph import Graph
-from tauforge.tracing.ordering import is_crowded, least_crowded
-from tauforge.tracing.witnesses import witnesses
 
-DIALECT = Dialect(
-    function="static __device__ __forceinline__",
-    fused=True,
-    calls={
-        64: {
-            "fma": "fma",
-            "sqrt": "sqrt",
-            "rsqrt": "tauforge_rsqrt",
-            "reciprocal": "tauforge_reciprocal",
-            "fabs": "fabs",
-            "copysign": "copysign",
-            "bits": "__double_as_longlong",
-            "number": "__longlong_as_double",
-        },
-        32: {
-            "fma": "fmaf",
-            "sqrt": "sqrtf",
-            "rsqrt": "tauforge_rsqrtf",
-            "reciprocal": "tauforge_reciprocalf",
-            "fabs": "fabsf",
-            "copysign": "copysignf",
-            "bits": "__float_as_uint",
-            "number": "__uint_as_float",
-        },
-    },
-    nan={64: "__longlong_as_double(0x7ff8000000000000LL)", 32: "__uint_as_float(0x7fc00000u)"},
-    integer={64: "unsigned long long", 32: "unsigned int"},
-)
-PREFIX = "tauforge_"
-# Quotients and inverse roots to the last bit or two. In float32 an instruction gives them (relative errors of at most
-# 2^-23 and 2^-22.9 by the PTX manual). In float64 Newton's steps and a series correct its estimate.
-# Division and rsqrt of CUDA have a second way for tiny and huge numbers, which costs all threads registers and time.
-# For 0 they are NaN in float64, as the CPU's are with AVX-512, and infinite in float32.
-ESTIMATES = """
-static __device__ __forceinline__ double tauforge_reciprocal(double x)
-{
-#ifdef __CUDA_ARCH__
-    double y;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-    y = fma(y, fma(-x, y, 1.0), y);
-    return fma(y, fma(-x, y, 1.0), y);
-#else
-    return 1.0 / x;
-#endif
-}
-
-static __device__ __forceinline__ double tauforge_rsqrt(double x)
-{
-#ifdef __CUDA_ARCH__
-    double y;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-    const double e = fma(-x * y, y, 1.0);
-    return fma(y * e, fma(fma(0.3125, e, 0.375), e, 0.5), y);
-#else
-    return 1.0 / sqrt(x);
-#endif
-}
-
-static __device__ __forceinline__ float tauforge_reciprocalf(float x)
-{
-#ifdef __CUDA_ARCH__
-    float y;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-#else
-    return 1.0f / x;
-#endif
-}
-
-static __device__ __forceinline__ float tauforge_rsqrtf(float x)
-{
-#ifdef __CUDA_ARCH__
-    float y;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-#else
-    return 1.0f / sqrtf(x);
-#endif
-}
-"""
+BANKS = 32  # of shared memory
+PIECE = 16  # bytes that a thread can copy at a time
+AT_ONCE = 6  # copies of a thread under way; more of them take longer to compile, and registers
 CHAINS_OF_PAIRS = 3  # measured
 # Whether inputs are finite is told by a sum over them, which comes first and makes the compiler read them all at once,
-# or by a result or two (`witnesses`), for which the others wait. Measured: results are quicker for rows, for a crowded
+# or by a result or two (`nan_probes`), for which the others wait. Measured: results are quicker for rows, for a crowded
 # kernel that reads columns, and for pairs with many operations.
 FEW_RESULTS = 12  # more do not wait
 MANY_OPERATIONS = 450  # of a pair
 WARP, BLOCK = 32, 64  # threads; more in a block are not faster
 SHARED_BYTES = 40 * 1024  # of a block, for rows; what does not fit is written directly
+
+
+class Operand(NamedTuple):
+    """An argument or a result of the kernel.
+
+    name:   of the pointer; the strides in elements are name_row and name_step
+    length: numbers of one state
+    layout: "columns", "strided" or "rows"; these go through shared memory
+    parked: whether a thread keeps its numbers in shared memory, if they are not there as rows
+    """
+
+    name: str
+    length: int
+    layout: str
+    parked: bool = False
+
+    @property
+    def staged(self) -> bool:
+        return self.layout == "rows" and self.length > 0
+
+    @property
+    def pitch(self) -> int:
+        """Numbers between two rows in shared memory."""
+        return self.length if math.gcd(self.length, BANKS) <= 2 else self.length | 1
 
 
 def operands(
@@ -188,7 +134,7 @@ def kernel_source(
     if few and (staged != crowded or (pairs and many)):
         body, statements = _told_by_results(graph, inputs, bits, store)
     else:
-        body = Statements(graph, inputs, DIALECT, bits, PREFIX, store)
+        body = Statements(graph, inputs, DIALECT, bits, store)
         statements = [*_taint(list(inputs.values()), bits, CHAINS_OF_PAIRS if pairs else 1), *body.lines]
     index = "long long" if wide else "int"
     parameters = [f"const {index} count"]
@@ -202,7 +148,7 @@ def kernel_source(
         lines = _one_state(ins, outs, bits, index, block, statements)
     head = f'extern "C" __global__ void __launch_bounds__({block}) kernel({", ".join(parameters)})'
     text = f"\n{head}\n{{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"
-    return ESTIMATES + functions(body.called, DIALECT, bits, PREFIX) + text, block
+    return ESTIMATES + elementary_functions(body.called, DIALECT, bits) + text, block
 
 
 def _one_state(
@@ -273,8 +219,8 @@ def _told_by_results(
     graph: Graph, inputs: Mapping[str, str], bits: int, store: Callable[[int, str], str]
 ) -> tuple[Statements, list[str]]:
     """The graph's statements, and all statements with the stores, which wait for the results that tell of inputs."""
-    body = Statements(graph, inputs, DIALECT, bits, PREFIX)
-    found, values = witnesses(graph, list(inputs)), body.outputs()
+    body = Statements(graph, inputs, DIALECT, bits)
+    found, values = nan_probes(graph, list(inputs)), body.outputs()
     telling = [*(f"({values[k]})" for k in found.outputs), *(inputs[name] for name in found.inputs)]
     stores = [store(k, value) for k, value in enumerate(values)]
     return body, [*body.lines, *_taint(telling, bits, 1), *stores]
@@ -292,3 +238,48 @@ def _taint(numbers: Sequence[str], bits: int, chains: int) -> list[str]:
             total = f"{DIALECT.calls[bits]['fma']}({expression}, {zero}, {total})"
         sums.append(total)
     return [f"const {number_type(bits)} taint = {' + '.join(sums)};"]
+
+
+def copied(staged: list[Operand], block: int, bits: int, *, out: bool) -> list[str]:
+    """The rows of the block, between memory and shared memory. Some copies are under way at the same time.
+
+    A full block is copied 16 bytes at a time, where addresses and paddings allow that.
+    """
+    single = [line for operand in staged for line in _copied_singly(operand, block, out=out)]
+    if not staged or any(operand.pitch != operand.length for operand in staged):
+        return single
+    pieces = [line for operand in staged for line in _copied_in_pieces(operand, block, bits, out=out)]
+    places = " | ".join(f"(unsigned long long){operand.name}" for operand in staged)
+    return [
+        f"if (rows == {block} && ({places}) % {PIECE} == 0) {{",
+        *(f"    {line}" for line in pieces),
+        "} else {",
+        *(f"    {line}" for line in single),
+        "}",
+    ]
+
+
+def _copied_singly(operand: Operand, block: int, *, out: bool) -> list[str]:
+    length, pitch, name = operand.length, operand.pitch, operand.name
+    place = "k" if pitch == length else f"k / {length} * {pitch} + k % {length}"
+    shared, memory = f"{name}_rows[{place}]", f"{name}[first * {length} + k]"
+    copy = f"{memory} = {shared};" if out else f"{shared} = {memory};"
+    return [
+        f"#pragma unroll {AT_ONCE}",
+        f"for (int j = 0; j < {length}; ++j) {{",
+        f"    const int k = thread + j * {block};",
+        f"    if (k < rows * {length}) {copy}",
+        "}",
+    ]
+
+
+def _copied_in_pieces(operand: Operand, block: int, bits: int, *, out: bool) -> list[str]:
+    length, name = operand.length, operand.name
+    pieces = block * length * bits // (8 * PIECE)
+    shared, memory = f"((int4 *){name}_rows)", f"(({'' if out else 'const '}int4 *)({name} + first * {length}))"
+    to, of = (memory, shared) if out else (shared, memory)
+    lines = []
+    for start in range(0, pieces, block):
+        copy = f"{to}[thread + {start}] = {of}[thread + {start}];"
+        lines.append(copy if start + block <= pieces else f"if (thread < {pieces - start}) {copy}")
+    return lines

@@ -17,7 +17,7 @@ from tauforge.arrays import Array
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.kinematics import world_frames
 from tauforge.formulations.mechanism.parameters import HINGE, POINT, WELD, Cut, Place
-from tauforge.formulations.trees.alignment import COORDINATE_ERROR, aligned, slid, tidy
+from tauforge.formulations.trees.economical_frames import COORDINATE_ERROR, aligned, slid, tidy
 from tauforge.formulations.trees.frames import GROUND, JointFrame, placements
 from tauforge.robots.mechanism.parts import (
     GROUND_NAME,
@@ -245,3 +245,9 @@ def cuts_of(
             a, b = (assembly.place(name, numbers[name], world) for name in (branch.copy_of, branch.outer))
             found.append(Cut(WELD, a, b, GROUND, None))
     return tuple(found)
+
+
+def mechanism_size(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> float:
+    """m: the largest distance between two of its points."""
+    points = np.array([joint.at for joint in joints] + [body.com for body in bodies] + [body.origin for body in bodies])
+    return float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError
 from tauforge.evaluation.unmodified import ours
-from tauforge.formulations.bodies import BodyParameters, heavier
+from tauforge.formulations.bodies import body_of, heavier
 from tauforge.plugins import save
 from tauforge.robots import plausibility
 from tauforge.robots.drawing import Visual, check_visuals
@@ -28,13 +28,9 @@ from tauforge.robots.plausibility import warn_of_far_masses
 from tauforge.robots.records import KnownException, Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.serial.joint import CONVENTIONS, JOINT_FIELDS, Joint
-from tauforge.robots.serial.model import ArmNumbers
+from tauforge.robots.serial.model import DH_FIELDS, ArmNumbers
 from tauforge.validation import IDENTITY_ROWS, Floats, Rows, to_transform
 
-if TYPE_CHECKING:
-    pass
-
-DH_FIELDS = ("alpha", "a", "d", "theta")
 SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any drive's
 
 
@@ -207,12 +203,8 @@ class ArmDescription(Robot):
         Identity: every dynamic quantity equals that of this arm with payload=.
         """
         held = one_payload(payload)
-        last, tool = self.joints[-1], to_transform(self.tool)
-        both = heavier(
-            BodyParameters(last.mass, Vector(*last.com), Matrix.of(last.inertia)),
-            BodyParameters(float(held.mass), Vector(*held.com.tolist()), Matrix.of(held.inertia.tolist())),
-            tool,
-        )
+        last = self.joints[-1]
+        both = heavier(last.as_numbers.body, body_of(held.numbers().tolist()), to_transform(self.tool))
         joint = dataclasses.replace(
             last,
             mass=float(both.mass),

@@ -1,317 +1,33 @@
-"""The functions of an arm as formulas over any scalar, and their table: formulations with loads, rotors and friction.
-
-Every function takes the arm's model, then the state as lists of scalars, and returns nested lists of scalars.
-"""
+"""The table of an arm's functions: formulas with their arguments, guards, and smaller kernels of large arms."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tauforge.algebra.condition import SURE, condition
-from tauforge.algebra.dual import Dual, derivative, seeded
-from tauforge.algebra.linear import factored, inverse, solved
-from tauforge.algebra.scalars import Scalar, absolute
-from tauforge.algebra.vectors import Matrix, Transform, Vector, cross
+from tauforge.algebra.condition import SURE
 from tauforge.arrays import Array
+from tauforge.evaluation.arguments import batch_shape, finite_rows
 from tauforge.evaluation.condition import by_singular_values
-from tauforge.evaluation.functions import (
-    Argument,
-    Doubtful,
-    Function,
-    FunctionTable,
-    Guard,
-    Verdict,
-)
-from tauforge.formulations import drives
-from tauforge.formulations.bodies import NO_WRENCH, Wrench, body_of
-from tauforge.formulations.drives import reflected_inertia, rotor_forces
-from tauforge.formulations.serial import (
-    DEFAULT_FORMULATION,
-    FIXED_BASE_ONLY,
-    INVERSE_DYNAMICS,
-    coriolis,
-    kinematics,
-    levenberg_marquardt,
-    newton_euler,
-)
-from tauforge.formulations.serial import energy as energies
-from tauforge.formulations.serial import regressor as regressors
-from tauforge.formulations.serial.joint_frames import inverse_dynamics_of
-from tauforge.formulations.serial.parameters import (
-    ArmParameters,
-    base_at_rest,
-    moving_base,
-    with_payload,
-)
-from tauforge.formulations.serial.regrouping import Chain, carrying, in_joint_frames
-from tauforge.formulations.trees import composite_inertia
-from tauforge.formulations.trees.recursion import BaseState
+from tauforge.evaluation.functions import Argument, Function, FunctionTable, Guard, Verdict
+from tauforge.formulations.serial import DEFAULT_FORMULATION
 from tauforge.robots.loads import BASE_MOTION, PAYLOAD
-from tauforge.robots.serial import large_arms
-from tauforge.robots.serial.model import ArmModel
-from tauforge.tracing.differentiation import jacobian as jacobian_of
-from tauforge.tracing.graph import trace
+from tauforge.robots.serial import formulas
 
 if TYPE_CHECKING:
+    from tauforge.evaluation.evaluator import Evaluator
     from tauforge.robots.robot import Robot
 
-Scalars = Sequence[Scalar]
-INVERSE_KINEMATICS_STEPS = 3  # of one call: more are compiled longer, fewer are called more often
 SUSPICIOUS_ACCELERATION = 1e10  # accelerations (or slopes of them) that large have the mass matrix looked at
 SINGULAR_MASS = 1e15  # condition number of a mass matrix without an inverse in double precision
-
-
-def arm_carrying(arm: ArmParameters, payload: Scalars | None) -> ArmParameters:
-    """The arm with the payload fixed to its tool.
-
-    payload: mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz in the tool frame
-    """
-    if payload is None:
-        return arm
-    return with_payload(arm, body_of(payload))
-
-
-def base_state(arm: ArmParameters, base_motion: Scalars | None) -> BaseState:
-    if base_motion is None:
-        return base_at_rest(arm)
-    return moving_base(arm, Vector(*base_motion[:3]), Vector(*base_motion[3:6]), Vector(*base_motion[6:]))
-
-
-def tip(arm: ArmParameters, q: Scalars, wrench: Scalars | None, tool_axes: bool) -> Wrench:
-    if wrench is None:
-        return NO_WRENCH
-    given = Wrench(Vector(*wrench[:3]), Vector(*wrench[3:]))
-    return kinematics.wrench_on_last_link(arm, q, given, world_axes=not tool_axes)
-
-
-def rigid_inverse_dynamics(
-    model: ArmModel,
-    q: Scalars,
-    qd: Scalars,
-    qdd: Scalars,
-    tip_wrench: Scalars | None = None,
-    payload: Scalars | None = None,
-    base_motion: Scalars | None = None,
-    formulation: str = DEFAULT_FORMULATION,
-    tool_axes: bool = False,
-) -> list[Scalar]:
-    """Without friction and rotors. The default formulation runs in the cheapest frames, the others in the arm's own."""
-    arm = arm_carrying(model.parameters, payload)
-    at_tip, base = tip(arm, q, tip_wrench, tool_axes), base_state(arm, base_motion)
-    if formulation == DEFAULT_FORMULATION:
-        return inverse_dynamics_of(with_load(model.chain, model, payload), q, qd, qdd, at_tip, base)
-    more = () if formulation in FIXED_BASE_ONLY else (base,)
-    return INVERSE_DYNAMICS[formulation](arm, q, qd, qdd, at_tip, *more)
-
-
-def inverse_dynamics(model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, **loads: Any) -> list[Scalar]:
-    rigid = rigid_inverse_dynamics(model, q, qd, qdd, **loads)
-    rotors = rotor_forces(model.drives, qdd)
-    friction = friction_forces(model, qd)
-    return [a + b + c for a, b, c in zip(rigid, rotors, friction, strict=True)]
-
-
-def bias_forces(model: ArmModel, q: Scalars, qd: Scalars, **loads: Any) -> list[Scalar]:
-    """C qd + g: inverse dynamics at zero acceleration, without friction."""
-    return rigid_inverse_dynamics(model, q, qd, [0.0] * model.n, **loads)
-
-
-def gravity_forces(model: ArmModel, q: Scalars, **loads: Any) -> list[Scalar]:
-    return bias_forces(model, q, [0.0] * model.n, **loads)
-
-
-def friction_forces(model: ArmModel, qd: Scalars) -> list[Scalar]:
-    return drives.friction_forces(model.drives, qd, model.coulomb_speed)
-
-
-def with_load(chain: Chain, model: ArmModel, payload: Scalars | None) -> Chain:
-    """A chain of the model, with the payload on its last link."""
-    return chain if payload is None else carrying(chain, body_of(payload), model.parameters.tool)
-
-
-def mass_matrix(model: ArmModel, q: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
-    M = composite_inertia.mass_matrix(with_load(model.mass_chain, model, payload).frames, q)
-    for i, drive in enumerate(model.drives):
-        M[i][i] = M[i][i] + reflected_inertia(drive)
-    return M
-
-
-def coriolis_matrix(model: ArmModel, q: Scalars, qd: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
-    return coriolis.coriolis_matrix(with_load(model.chain, model, payload).frames, q, qd)
-
-
-def forward_dynamics(
-    model: ArmModel, q: Scalars, qd: Scalars, tau: Scalars, payload: Scalars | None = None, **loads: Any
-) -> Doubtful:
-    """The doubt is the size of the accelerations: huge ones come from a mass matrix that is nearly singular."""
-    bias = bias_forces(model, q, qd, payload=payload, **loads)
-    friction = friction_forces(model, qd)
-    free = [t - b - f for t, b, f in zip(tau, bias, friction, strict=True)]
-    qdd = solved(factored(mass_matrix(model, q, payload)), free)
-    return Doubtful(qdd, partial(sum_of_magnitudes, qdd))
-
-
-def sum_of_magnitudes(values: Scalars) -> Scalar:
-    return sum((absolute(x) for x in values[1:]), absolute(values[0]))
-
-
-def joint_wrenches(
-    model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, payload: Scalars | None = None, **loads: Any
-) -> list[list[Scalar]]:
-    """Six components across every joint, link frame i-1 axes."""
-    arm = arm_carrying(model.parameters, payload)
-    tool_axes = loads.pop("tool_axes", False)
-    at_tip = tip(arm, q, loads.pop("tip_wrench", None), tool_axes)
-    base = base_state(arm, loads.pop("base_motion", None))
-    result = []
-    for i, w in enumerate(newton_euler.link_wrenches(arm, q, qd, qdd, at_tip, base)):
-        joint = arm.joints[i]
-        turn = kinematics.joint_rotation(joint, q[i])
-        f, n = (kinematics.out_of_link(joint, turn, v) for v in w)
-        point = model.reaction_points[i]
-        if point is not None:
-            n = n - cross(turn @ point + kinematics.joint_travel(joint, q[i]), f)
-        R = model.befores[i].rotation
-        result.append([*(R @ f), *(R @ n)])
-    return result
-
-
-def state_derivatives(
-    model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, payload: Scalars | None, reverse: bool
-) -> tuple[list[list[Scalar]], list[list[Scalar]]]:
-    """dtau/dq and dtau/dqd of inverse dynamics, by dual numbers or by sweeping back over its graph.
-
-    Forward is cheaper for arms with many right angles and zeros, reverse for general ones.
-    """
-    n = model.n
-    if reverse:
-        given = {"q": q, "qd": qd, "qdd": qdd} | ({} if payload is None else {"payload": payload})
-        graph = trace(
-            lambda *state: inverse_dynamics(model, **dict(zip(given, state, strict=True))),
-            {name: len(vector) for name, vector in given.items()},
-        )
-        inputs = {f"{name}{k}": x for name, vector in given.items() for k, x in enumerate(vector)}
-        rows = jacobian_of(graph, inputs, [f"{name}{k}" for name in ("q", "qd") for k in range(n)])
-    else:
-        tau = inverse_dynamics(model, seeded(q), seeded(qd, n), qdd, payload=payload)
-        rows = [[derivative(t, k) for k in range(2 * n)] for t in tau]
-    return [row[:n] for row in rows], [row[n:] for row in rows]
-
-
-def inverse_dynamics_slope(
-    model: ArmModel,
-    q: Scalars,
-    qd: Scalars,
-    qdd: Scalars,
-    dq: Scalars,
-    dqd: Scalars,
-    payload: Scalars | None = None,
-) -> list[Scalar]:
-    """The derivative of inverse dynamics in one direction: dtau/dq dq + dtau/dqd dqd."""
-    moved, faster = ([Dual(x, {0: dx}) for x, dx in zip(*pair, strict=True)] for pair in ((q, dq), (qd, dqd)))
-    return [derivative(t, 0) for t in inverse_dynamics(model, moved, faster, qdd, payload=payload)]
-
-
-def solution(model: ArmModel, matrix: Scalars, right: Scalars) -> list[Scalar]:
-    """x with A x = right, for a symmetric positive definite A, row after row."""
-    n = len(right)
-    return solved(factored([matrix[i * n : (i + 1) * n] for i in range(n)]), right)
-
-
-def inverse_dynamics_derivatives(
-    model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, payload: Scalars | None = None, reverse: bool = False
-) -> list[list[list[Scalar]]]:
-    """dtau/dq, dtau/dqd and dtau/dqdd, the last being the mass matrix."""
-    return [*state_derivatives(model, q, qd, qdd, payload, reverse), mass_matrix(model, q, payload)]
-
-
-def forward_dynamics_derivatives(
-    model: ArmModel, q: Scalars, qd: Scalars, tau: Scalars, payload: Scalars | None = None, reverse: bool = False
-) -> Doubtful:
-    """dqdd/dx = - M^-1 dtau/dx of inverse dynamics at the qdd that tau produces, x = q, qd; and dqdd/dtau = M^-1.
-
-    The doubt is the trace of M^-1: no entry is larger.
-    """
-    n = model.n
-    factors = factored(mass_matrix(model, q, payload))
-    bias, friction = bias_forces(model, q, qd, payload=payload), friction_forces(model, qd)
-    qdd = solved(factors, [t - b - f for t, b, f in zip(tau, bias, friction, strict=True)])
-    results = []
-    for slope in state_derivatives(model, q, qd, qdd, payload, reverse):
-        columns = [solved(factors, [-row[k] for row in slope]) for k in range(n)]
-        results.append([list(row) for row in zip(*columns, strict=True)])
-    by_tau = inverse(factors)
-    return Doubtful([*results, by_tau], partial(sum_of_magnitudes, [by_tau[k][k] for k in range(n)]))
-
-
-def regressor(
-    model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, qd_ref: Scalars | None = None
-) -> list[list[Scalar]]:
-    arm = model.parameters
-    return regressors.regressor(
-        in_joint_frames(arm).frames, model.afters, q, qd, qd if qd_ref is None else qd_ref, qdd, base_at_rest(arm)
-    )
-
-
-def link_frames(model: ArmModel, q: Scalars) -> list[list[list[Scalar]]]:
-    """World <- link frame, 0..n, in the arm's own convention."""
-    arm = model.parameters
-    frames = [arm.base]
-    for i, frame in enumerate(kinematics.link_frames(arm, q)[:-1]):
-        moved = Transform(kinematics.joint_rotation(arm.joints[i], q[i]), kinematics.joint_travel(arm.joints[i], q[i]))
-        frames.append(frame.then(moved).then(model.afters[i]))
-    return [homogeneous(frame) for frame in frames]
-
-
-def homogeneous(frame: Transform) -> list[list[Scalar]]:
-    rows = [[*row, t] for row, t in zip(frame.rotation.rows, frame.translation, strict=True)]
-    return [*rows, [0.0, 0.0, 0.0, 1.0]]
-
-
-def forward_kinematics(model: ArmModel, q: Scalars) -> list[list[Scalar]]:
-    return homogeneous(kinematics.tool_frame(model.parameters, q))
-
-
-def jacobian(model: ArmModel, q: Scalars) -> list[list[Scalar]]:
-    columns = [[*linear, *angular] for linear, angular in kinematics.jacobian(model.parameters, q)]
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-def condition_number(model: ArmModel, q: Scalars) -> Doubtful:
-    """The Jacobian's."""
-    found = condition(jacobian(model, q))
-    return Doubtful([found.ratio], lambda: found.doubt)
-
-
-def inverse_kinematics_steps(
-    model: ArmModel, target: Scalars, q: Scalars, asked: Scalars, lower: Scalars, upper: Scalars, length: Scalars
-) -> list[Any]:
-    """The joints after a few steps of damped least squares, and their residual.
-
-    target: the upper three rows of world <- tool, one after another; the others as in `levenberg_marquardt.PoseTask`
-    """
-    rotation = Matrix.of([target[0:3], target[4:7], target[8:11]])
-    pose = Transform(rotation, Vector(target[3], target[7], target[11]))
-    task = levenberg_marquardt.PoseTask(pose, asked, lower, upper, length[0])
-    for _ in range(INVERSE_KINEMATICS_STEPS):
-        q = levenberg_marquardt.step(model.parameters, task, q)
-    return [q, levenberg_marquardt.residual(model.parameters, task, q)]
-
-
-def energy(model: ArmModel, q: Scalars, qd: Scalars, payload: Scalars | None = None) -> list[Scalar]:
-    """Kinetic, potential."""
-    arm = arm_carrying(model.parameters, payload)
-    return [energies.kinetic_energy(arm, model.drives, q, qd), energies.potential_energy(arm, q)]
-
-
+State = Mapping[str, Array]
 FORWARD_OR_REVERSE = {"reverse": (False, True)}  # whichever is cheaper for the arm
 WORLD_AXES = {"tool_axes": False}
 TIP_WRENCH = Argument("tip_wrench", (6,), "force and moment at the tool origin", also="external_wrench")
-ARM_LOADS = (TIP_WRENCH, PAYLOAD, BASE_MOTION)
+ARM_LOADS, HELD = (TIP_WRENCH, PAYLOAD, BASE_MOTION), (PAYLOAD,)
 
 
 @cache
@@ -322,76 +38,61 @@ def function_table(n: int) -> FunctionTable:
         return tuple(Argument(name, (n,), f"{{name}} has {n} joints") for name in names)
 
     q, state, acceleration, force = joints("q"), joints("q", "qd"), joints("q", "qd", "qdd"), joints("q", "qd", "tau")
-    square = (n, n)
-    carried = (PAYLOAD,)
+    each, square, f = ((n,),), ((n, n),), formulas
+    guard = Guard(SUSPICIOUS_ACCELERATION, judge_mass_matrix)
+    internal = partial(Function, quick=False, public=False)
+    slope = joints("q", "qd", "qdd", "dq", "dqd")
+    task = (
+        Argument("target", (12,), "row by row"),
+        *joints("q"),
+        Argument("asked", (6,), "directions of the task"),
+        *joints("lower", "upper"),
+        Argument("length", (1,), "the arm's size"),
+    )
     return {
         "inverse_dynamics": Function(
-            inverse_dynamics,
+            f.inverse_dynamics,
             acceleration,
-            ((n,),),
+            each,
             ARM_LOADS,
             {"formulation": DEFAULT_FORMULATION, **WORLD_AXES},
             names=("tau",),
         ),
-        "forward_dynamics": Function(
-            forward_dynamics,
-            force,
-            ((n,),),
-            ARM_LOADS,
-            WORLD_AXES,
-            Guard(SUSPICIOUS_ACCELERATION, judge),
-            names=("qdd",),
-        ),
-        "mass_matrix": Function(mass_matrix, q, (square,), carried),
-        "coriolis_matrix": Function(coriolis_matrix, state, (square,), carried),
-        "gravity_forces": Function(gravity_forces, q, ((n,),), carried),
-        "bias_forces": Function(bias_forces, state, ((n,),), carried),
-        "friction_forces": Function(friction_forces, joints("qd"), ((n,),)),
-        "joint_wrenches": Function(joint_wrenches, acceleration, ((n, 6),), ARM_LOADS, WORLD_AXES),
+        "forward_dynamics": Function(f.forward_dynamics, force, each, ARM_LOADS, WORLD_AXES, guard, names=("qdd",)),
+        "mass_matrix": Function(f.mass_matrix, q, square, HELD),
+        "coriolis_matrix": Function(f.coriolis_matrix, state, square, HELD),
+        "gravity_forces": Function(f.gravity_forces, q, each, HELD),
+        "bias_forces": Function(f.bias_forces, state, each, HELD),
+        "friction_forces": Function(f.friction_forces, joints("qd"), each),
+        "joint_wrenches": Function(f.joint_wrenches, acceleration, ((n, 6),), ARM_LOADS, WORLD_AXES),
         "inverse_dynamics_derivatives": Function(
-            inverse_dynamics_derivatives,
+            f.inverse_dynamics_derivatives,
             acceleration,
-            (square,) * 3,
-            carried,
+            square * 3,
+            HELD,
             FORWARD_OR_REVERSE,
-            in_parts=large_arms.inverse_dynamics_derivatives,
+            in_parts=inverse_derivatives_in_parts,
             names=("dtau_dq", "dtau_dqd", "dtau_dqdd"),
         ),
         "forward_dynamics_derivatives": Function(
-            forward_dynamics_derivatives,
+            f.forward_dynamics_derivatives,
             force,
-            (square,) * 3,
-            carried,
+            square * 3,
+            HELD,
             FORWARD_OR_REVERSE,
-            Guard(SUSPICIOUS_ACCELERATION, judge),
-            in_parts=large_arms.forward_dynamics_derivatives,
+            guard,
+            forward_derivatives_in_parts,
             names=("dqdd_dq", "dqdd_dqd", "dqdd_dtau"),
         ),
-        "regressor": Function(regressor, acceleration, ((n, 10 * n),), joints("qd_ref")),
-        "forward_kinematics": Function(forward_kinematics, q, ((4, 4),)),
-        "link_frames": Function(link_frames, q, ((n + 1, 4, 4),)),
-        "jacobian": Function(jacobian, q, ((6, n),)),
-        "condition_number": Function(condition_number, q, ((),), guard=Guard(SURE, mend=better_condition_numbers)),
-        "energy": Function(energy, state, ((), ()), carried, names=("kinetic", "potential")),
-        "inverse_dynamics_slope": Function(
-            inverse_dynamics_slope, joints("q", "qd", "qdd", "dq", "dqd"), ((n,),), carried, quick=False, public=False
-        ),
-        "solution": Function(
-            solution, (Argument("matrix", (n * n,), "row by row"), *joints("right")), ((n,),), quick=False, public=False
-        ),
-        "inverse_kinematics_steps": Function(
-            inverse_kinematics_steps,
-            (
-                Argument("target", (12,), "row by row"),
-                *joints("q"),
-                Argument("asked", (6,), "directions of the task"),
-                *joints("lower", "upper"),
-                Argument("length", (1,), "the arm's size"),
-            ),
-            ((n,), ()),
-            quick=False,
-            public=False,
-        ),
+        "regressor": Function(f.regressor, acceleration, ((n, 10 * n),), joints("qd_ref")),
+        "forward_kinematics": Function(f.forward_kinematics, q, ((4, 4),)),
+        "link_frames": Function(f.link_frames, q, ((n + 1, 4, 4),)),
+        "jacobian": Function(f.jacobian, q, ((6, n),)),
+        "condition_number": Function(f.condition_number, q, ((),), guard=Guard(SURE, mend=better_condition_numbers)),
+        "energy": Function(f.energy, state, ((), ()), HELD, names=("kinetic", "potential")),
+        "inverse_dynamics_slope": internal(f.inverse_dynamics_slope, slope, each, HELD),
+        "solution": internal(f.solution, (Argument("matrix", (n * n,), "row by row"), *joints("right")), each),
+        "inverse_kinematics_steps": internal(f.inverse_kinematics_steps, task, ((n,), ())),
     }
 
 
@@ -399,10 +100,10 @@ def better_condition_numbers(arm: Robot, arguments: Mapping[str, Array]) -> tupl
     return (by_singular_values(arm._evaluator("jacobian", arguments)[0]),)
 
 
-def judge(
+def judge_mass_matrix(
     arm: Robot, arguments: Mapping[str, Array], results: tuple[Array, ...], options: Mapping[str, Any]
 ) -> Verdict:
-    """Is the mass matrix singular? Large accelerations alone are no reason to refuse them."""
+    """Refuses rows whose mass matrix has no inverse; large accelerations alone are no reason."""
     q = arguments["q"].astype(float)
     own = {name: arguments[name] for name in ("q", "payload") if name in arguments}
     matrices = np.asarray(arm._evaluator("mass_matrix", {**own, "q": q})[0], float)
@@ -411,3 +112,38 @@ def judge(
     conditions[finite] = np.linalg.cond(matrices[finite])
     reason = "the mass matrix has no inverse; a link without mass or inertia moves freely"
     return Verdict(conditions > SINGULAR_MASS, [reason] * len(q), q, conditions)
+
+
+# Derivatives of arms that are too large for one kernel are put together from smaller kernels. Inverse dynamics is
+# differentiated in one direction after another, so that the kernel does not grow with the square of the number of
+# joints. Those of forward dynamics follow from them: dqdd/dx = - M^-1 dtau/dx at the qdd that tau produces.
+
+
+def inverse_derivatives_in_parts(evaluator: Evaluator, state: State) -> tuple[Array, ...]:
+    n = state["q"].shape[-1]
+    # directions come before the batch, so that the kernel's inner loop is over the batch
+    batch = (1,) * len(batch_shape(state))
+    directions = np.eye(2 * n, dtype=state["q"].dtype).reshape(2 * n, *batch, 2 * n)
+    moved = {name: state[name] for name in ("q", "qd", "qdd")} | {"dq": directions[..., :n], "dqd": directions[..., n:]}
+    loads = {name: value for name, value in state.items() if name == "payload"}
+    (slopes,) = evaluator("inverse_dynamics_slope", moved | loads)
+    (M,) = evaluator("mass_matrix", {"q": state["q"]} | loads)
+    sound = finite_rows(state)[..., None, None]
+    return *as_columns(slopes, 2), np.where(sound, M, np.array(np.nan, slopes.dtype))
+
+
+def forward_derivatives_in_parts(evaluator: Evaluator, state: State) -> tuple[Array, ...]:
+    n = state["q"].shape[-1]
+    (qdd,) = evaluator("forward_dynamics", state)
+    accelerated = {("qdd" if name == "tau" else name): qdd if name == "tau" else x for name, x in state.items()}
+    by_q, by_qd, M = evaluator("inverse_dynamics_derivatives", accelerated)
+    unit = np.broadcast_to(np.eye(n, dtype=M.dtype), M.shape)
+    rights = np.concatenate([np.moveaxis(x, -1, 0) for x in (-by_q, -by_qd, unit)])
+    (solutions,) = evaluator("solution", {"matrix": M.reshape(*M.shape[:-2], n * n), "right": rights})
+    by_q, by_qd, inverse = as_columns(solutions, 3)
+    return by_q, by_qd, (inverse + np.swapaxes(inverse, -1, -2)) / 2
+
+
+def as_columns(vectors: Array, count: int) -> list[Array]:
+    """So many matrices (..., n, n) whose columns are the vectors (count n, ..., n), one after another."""
+    return [np.ascontiguousarray(np.moveaxis(part, 0, -1)) for part in np.split(vectors, count)]

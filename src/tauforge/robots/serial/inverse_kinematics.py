@@ -16,7 +16,7 @@ from tauforge import validation
 from tauforge.arrays import Array, real_number, real_numbers
 from tauforge.errors import ConvergenceError, ModelError, ShapeError
 from tauforge.evaluation.arguments import as_argument
-from tauforge.robots.serial.functions import INVERSE_KINEMATICS_STEPS
+from tauforge.robots.serial.formulas import INVERSE_KINEMATICS_STEPS
 
 if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm

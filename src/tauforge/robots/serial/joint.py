@@ -8,11 +8,12 @@ from typing import Any
 from tauforge import validation
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.errors import ModelError
+from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.drives import DriveParameters
 from tauforge.robots.serial.model import DHRow, JointNumbers, dh_displacements
 from tauforge.validation import IDENTITY_ROWS, ZERO_INERTIA, Floats, Rows, to_transform
 
-JOINT_KINDS = {"R": "revolute", "P": "prismatic"}
+KIND_NAMES = {"R": "revolute", "P": "prismatic"}
 CONVENTIONS = ("standard", "modified")
 
 
@@ -62,7 +63,7 @@ class Joint:
             object.__setattr__(self, field, value)
 
         validation.text(self.name, "name")
-        if not isinstance(self.kind, str) or self.kind not in JOINT_KINDS:
+        if not isinstance(self.kind, str) or self.kind not in KIND_NAMES:
             raise ModelError(
                 f"unknown joint letter {self.kind!r}",
                 field=where("kind"),
@@ -108,9 +109,7 @@ class Joint:
             to_transform(self.before),
             to_transform(self.after),
             self.offset,
-            self.mass,
-            Vector(*self.com),
-            Matrix.of(self.inertia),
+            BodyParameters(self.mass, Vector(*self.com), Matrix.of(self.inertia)),
             DriveParameters(self.viscous, plus, minus, self.motor_inertia, self.gear_ratio),
         )
 

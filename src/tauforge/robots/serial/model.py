@@ -1,26 +1,41 @@
-"""The arm as the formulas see it: numbers over any scalar, in its own frames and in the cheapest ones."""
+"""The arm as the formulas see it: numbers over any scalar, in its own frames and in the cheapest ones.
+
+Fields that vary, such as masses, are lists of scalars in the place of the arm's own numbers.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import (
     NO_DISPLACEMENT,
     ZERO,
-    Matrix,
     Transform,
     Vector,
     rotation_about_x,
     rotation_about_z,
 )
-from tauforge.formulations.bodies import BodyParameters
+from tauforge.arrays import Array
+from tauforge.errors import UnsupportedFeatureError
+from tauforge.formulations.bodies import BodyParameters, body_with
 from tauforge.formulations.drives import DriveParameters
-from tauforge.formulations.serial.frame_choice import placed_for_mass_matrix
+from tauforge.formulations.serial.frame_choice import Chain, placed_for_mass_matrix
 from tauforge.formulations.serial.joint_frames import base_chain, cheapest_chain
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
-from tauforge.formulations.serial.regrouping import Chain
+from tauforge.robots.loads import BODY_SHARES, with_payload
+from tauforge.validation import to_transform
+
+if TYPE_CHECKING:
+    from tauforge.robots.loads import Payload
+    from tauforge.robots.serial.description import ArmDescription
+
+Shape = tuple[int, ...]
+Scalars = Sequence[Scalar]
 
 
 class DHRow(NamedTuple):
@@ -39,9 +54,7 @@ class JointNumbers(NamedTuple):
     before: Transform
     after: Transform
     offset: Scalar
-    mass: Scalar
-    com: Vector
-    inertia: Matrix
+    body: BodyParameters  # in link frame i
     drive: DriveParameters
 
 
@@ -80,7 +93,8 @@ def arm_model(arm: ArmNumbers) -> ArmModel:
     for joint, onward in zip(arm.joints, [*befores[1:], NO_DISPLACEMENT], strict=True):
         joints.append(JointParameters(joint.revolute, joint.offset, joint.after.then(onward)))
         R, p = onward.inverse()
-        bodies.append(BodyParameters(joint.mass, R @ joint.com + p, rotated(joint.inertia, R)))
+        mass, com, inertia = joint.body
+        bodies.append(BodyParameters(mass, R @ com + p, rotated(inertia, R)))
     parameters = ArmParameters(tuple(joints), tuple(bodies), arm.gravity, arm.base, befores[0], arm.tool)
     return ArmModel(
         parameters,
@@ -95,7 +109,7 @@ def arm_model(arm: ArmNumbers) -> ArmModel:
 
 
 def reaction_point(convention: str, after: Transform) -> Vector | None:
-    """Where joint wrenches are taken: always on the joint's axis."""
+    """The point of joint wrenches, which is always on the joint's axis."""
     match convention:
         case "standard":
             return None
@@ -118,3 +132,90 @@ def dh_displacements(kind: str, convention: str, row: DHRow) -> tuple[Transform,
     if convention == "standard":
         return NO_DISPLACEMENT, along.then(across), offset
     return across, along, offset
+
+
+# ------------------------------------------------------------------------------------------------ fields that vary
+
+DH_FIELDS = DHRow._fields
+DRIVE_FIELDS = ("viscous", "motor_inertia", "gear_ratio")
+# fields of a joint, and the shape of one joint's share
+JOINT_SHARES: dict[str, Shape] = {
+    **BODY_SHARES,
+    "offset": (),
+    "coulomb": (2,),
+    **dict.fromkeys((*DRIVE_FIELDS, *DH_FIELDS), ()),
+}
+
+
+def varying_fields(arm: ArmDescription) -> dict[str, Shape]:
+    """Fields of an arm that may vary, each for every joint; gravity is one vector."""
+    absent = () if _has_dh(arm) else DH_FIELDS
+    shapes = {field: (arm.n, *share) for field, share in JOINT_SHARES.items() if field not in absent}
+    return {"gravity": (3,), **shapes}
+
+
+def _has_dh(arm: ArmDescription) -> bool:
+    return all(joint.dh is not None for joint in arm.joints)
+
+
+def check_varying(arm: ArmDescription, fields: Sequence[str]) -> None:
+    """UnsupportedFeatureError where these fields of the arm cannot vary together."""
+    geometry = set(fields) & set(DH_FIELDS)
+    if geometry and not _has_dh(arm):
+        raise UnsupportedFeatureError(
+            f"{arm.name} is not described by DH parameters",
+            field="varying",
+            remedy=f"Build it with from_dh, or use one of {', '.join(varying_fields(arm))}",
+        )
+    if geometry and "offset" in fields:
+        raise UnsupportedFeatureError(
+            "'offset' cannot vary together with DH parameters, because it is one of them",
+            field="varying",
+            remedy="Vary theta of revolute and d of prismatic joints instead",
+        )
+
+
+def own_value(arm: ArmDescription, field: str) -> Array:
+    """The arm's own value of a field, (n, ...), or (3,) of gravity."""
+    if field == "gravity":
+        return np.array(arm.gravity)
+    return np.array([getattr(joint.dh if field in DH_FIELDS else joint, field) for joint in arm.joints])
+
+
+def fields_carrying(arm: ArmDescription, payload: Payload, given: Mapping[str, Array]) -> dict[str, Array]:
+    """Masses, centres and inertias (N, n, ...) of the arm, or those given, with payloads fixed to the tool.
+
+    Identity: those of `arm.carrying(payload)`, row by row.
+    """
+    fields = {field: given.get(field, own_value(arm, field)) for field in BODY_SHARES}
+    return with_payload(fields, arm.n - 1, payload, to_transform(arm.tool))
+
+
+def varied_model(arm: ArmDescription, values: Mapping[str, Scalars]) -> ArmModel:
+    """The model of the arm with these fields, each a flat list of scalars, instead of its own."""
+    numbers, of_joints = arm._numbers, dict(values)
+    if (gravity := of_joints.pop("gravity", None)) is not None:
+        numbers = numbers._replace(gravity=Vector(*gravity))
+    if not of_joints:
+        return arm_model(numbers)
+    joints = []
+    for i, joint in enumerate(numbers.joints):
+        sizes = {field: len(flat) // arm.n for field, flat in of_joints.items()}
+        shares = {field: of_joints[field][i * size : (i + 1) * size] for field, size in sizes.items()}
+        joints.append(_varied(joint, arm, i, shares))
+    return arm_model(numbers._replace(joints=tuple(joints)))
+
+
+def _varied(joint: JointNumbers, arm: ArmDescription, i: int, shares: Mapping[str, Scalars]) -> JointNumbers:
+    drive = {field: shares[field][0] for field in DRIVE_FIELDS if field in shares}
+    if "coulomb" in shares:
+        drive["coulomb_plus"], drive["coulomb_minus"] = shares["coulomb"]
+    joint = joint._replace(body=body_with(joint.body, shares), drive=joint.drive._replace(**drive))
+    if "offset" in shares:
+        joint = joint._replace(offset=shares["offset"][0])
+    row = arm.joints[i].dh
+    geometry = {field: shares[field][0] for field in DH_FIELDS if field in shares}
+    if geometry and row is not None:
+        before, after, offset = dh_displacements(arm.joints[i].kind, arm.convention, row._replace(**geometry))
+        joint = joint._replace(before=before, after=after, offset=offset)
+    return joint

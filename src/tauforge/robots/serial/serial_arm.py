@@ -24,15 +24,11 @@ from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.loads import BaseMotion, Payload
 from tauforge.robots.records import Actuator, Coordinate
 from tauforge.robots.serial import inverse_kinematics as ik
-from tauforge.robots.serial import varying as variable
+from tauforge.robots.serial import model as numbers
+from tauforge.robots.serial.capabilities import ArmDesigns, ArmFormulations, ArmFriction, JointSensors, Tool
 from tauforge.robots.serial.description import ArmDescription
-from tauforge.robots.serial.designs import ArmDesigns
 from tauforge.robots.serial.drawing import drawn, reactions
-from tauforge.robots.serial.drives import ArmFriction, JointSensors
-from tauforge.robots.serial.formulations import ArmFormulations
 from tauforge.robots.serial.functions import SINGULAR_MASS, function_table
-from tauforge.robots.serial.model import ArmModel
-from tauforge.robots.serial.moved_body import Tool
 from tauforge.robots.serial.summary import summary
 from tauforge.robots.summary import Summary
 
@@ -87,7 +83,7 @@ class SerialArm(ArmDescription):
         return repr(self._numbers)
 
     @computed_once
-    def model(self) -> ArmModel:
+    def model(self) -> numbers.ArmModel:
         """The arm as the formulas see it."""
         return self.varied_model({})
 
@@ -96,19 +92,19 @@ class SerialArm(ArmDescription):
         """For every joint "mass", "com" (3,), "inertia" (3, 3), "offset", "viscous", "coulomb" (2,), "motor_inertia",
         "gear_ratio", and with DH parameters "alpha", "a", "d", "theta"; "gravity" (3,) of the arm.
         """
-        return variable.varying_fields(self)
+        return numbers.varying_fields(self)
 
     def _check_varying(self, fields: tuple[str, ...]) -> None:
-        variable.check(self, fields)
+        numbers.check_varying(self, fields)
 
     def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
-        return {field: variable.own_value(self, field) for field in known_fields(self, fields)}
+        return {field: numbers.own_value(self, field) for field in known_fields(self, fields)}
 
-    def varied_model(self, values: Mapping[str, Scalars]) -> ArmModel:
-        return variable.varied_model(self, values)
+    def varied_model(self, values: Mapping[str, Scalars]) -> numbers.ArmModel:
+        return numbers.varied_model(self, values)
 
     def _fields_carrying(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
-        return variable.carrying(self, payload, fields)
+        return numbers.fields_carrying(self, payload, fields)
 
     @computed_once
     def designs(self) -> ArmDesigns | None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tauforge.robots.serial.joint import KIND_NAMES
 from tauforge.robots.summary import INERTIAS, PRODUCTS, Rows, Summary, SummaryTable, Words, six_numbers
 
 if TYPE_CHECKING:
-    from tauforge.robots.serial.joint import Joint
     from tauforge.robots.serial.serial_arm import SerialArm
 
 
@@ -52,7 +52,7 @@ def _dh(arm: SerialArm) -> SummaryTable:
     for joint in arm.joints:
         if joint.dh is not None:
             alpha, a, d, theta = joint.dh
-            rows.append((joint.name, _kind(joint), alpha, a, d, theta))
+            rows.append((joint.name, KIND_NAMES[joint.kind], alpha, a, d, theta))
     header = ("joint", "kind", "alpha [rad]", "a [m]", "d [m]", "theta [rad]")
     return SummaryTable("Joints: Denavit-Hartenberg parameters", header, tuple(rows), texts=2)
 
@@ -62,10 +62,6 @@ def _axes(arm: SerialArm) -> SummaryTable:
     rows = []
     for i, joint in enumerate(arm.joints):
         here = frames[i] @ np.array(joint.before)
-        rows.append((joint.name, _kind(joint), tuple(here[:3, 3].tolist()), tuple(here[:3, 2].tolist())))
+        rows.append((joint.name, KIND_NAMES[joint.kind], tuple(here[:3, 3].tolist()), tuple(here[:3, 2].tolist())))
     header = ("joint", "kind", "at [m]", "axis")
     return SummaryTable("Joints, all coordinates 0, world frame", header, tuple(rows), texts=2)
-
-
-def _kind(joint: Joint) -> str:
-    return "revolute" if joint.kind == "R" else "prismatic"

@@ -1,11 +1,15 @@
-# Two commands: `make run` shows the product, `make test` checks it. Both set up everything they need.
+# `make run` shows the product, `make check` looks at a change in two minutes, `make test` checks everything. Each sets up
+# what it needs.
 PYTHON ?= python3
+SINCE ?= main
 VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := $(VENV)/lowest
+# As many processes as there are processors and memory for; a file stays in one, for its fixtures; the longest come first.
+PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: run test test-narrow test-lowest matrix lint lock docs bench soak mutants clean
+.PHONY: run check test test-narrow times test-lowest matrix lint lock docs bench soak mutants clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -26,12 +30,20 @@ lint: $(VENV)/tested
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Lint, types, all cheap tests, and those of the folders that have changed since main as far as two minutes have room.
+check: lint
+	$(BIN)/python tools/check.py $(SINCE)
+
 test: lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest $(PARALLEL)
+
+# Renews tests/seconds.json, by which `check` chooses and `test` begins with the longest files; half an hour.
+times: $(VENV)/tested
+	$(BIN)/python tools/times.py
 
 # The tests that run kernels, as a processor without AVX runs them.
 test-narrow: $(VENV)/tested
-	TAUFORGE_VECTOR_BITS=128 $(BIN)/python -m pytest -n 2 --on-kernels
+	TAUFORGE_VECTOR_BITS=128 $(BIN)/python -m pytest $(PARALLEL) --on-kernels
 
 # The whole suite at every vector width, without kernels, shuffled, in foreign and hostile surroundings; over an hour.
 # Some of it: make matrix MATRIX="width-256 clean"
@@ -45,7 +57,7 @@ $(LOWEST)/tested: pyproject.toml constraints-lowest.txt
 
 # The suite with the lowest versions that pyproject.toml allows, on Python 3.11. Some of it: make test-lowest TESTS=tests/cli/test_cli.py
 test-lowest: $(LOWEST)/tested
-	$(LOWEST)/bin/python -m pytest -n 2 $(TESTS)
+	$(LOWEST)/bin/python -m pytest $(PARALLEL) $(TESTS)
 
 # Compares with the best of the others and writes benchmarks/results; the C++ core builds once, in five minutes.
 # roboticstoolbox-python and adam-robotics take part where they are installed. A short look: make bench BENCH=--quick

@@ -2,30 +2,39 @@
 
 Only what `tools/matrix.py` varies reaches the tests from the caller's environment: vector width, threads, kernels on or
 off, locale and time zone. Settings of Python, Matplotlib and terminals do not, nor the folder of the user's cache.
-Counts are small by default, TAUFORGE_SOAK times as many for a soak.
+Counts are small by default, TAUFORGE_SOAK times as many for a soak. Where the robots of the catalogue take turns, the
+day decides; TAUFORGE_TURN repeats what another day has tried.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
+import time
 from importlib.machinery import SOURCE_SUFFIXES, FileFinder, ModuleSpec, SourceFileLoader
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tauforge.settings import OFF
 
 SOAK = int(os.environ.get("TAUFORGE_SOAK", "1"))
+TURNS = 3  # days in which every robot has its turn
+TURN = int(os.environ.setdefault("TAUFORGE_TURN", str(int(time.time() // 86400))))  # workers inherit it
+SECONDS = Path(__file__).with_name("seconds.json")  # of CPU by file, written by `make times`
+UNKNOWN_SECONDS = 5.0
+WORKER_BYTES = 3 << 30
 INSTALLED = "TAUFORGE_TESTED_KERNELS"  # the caller's TAUFORGE_KERNELS: workers inherit what this file sets
 KEPT = re.compile(
     r"PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TEMP|TMP|SYSTEMROOT|(DY)?LD_\w+|\w+_NUM_THREADS"
     r"|LANG|LANGUAGE|LC_\w+|TZ"
     r"|PYTHON(PATH|HOME|HASHSEED|DONTWRITEBYTECODE|PYCACHEPREFIX)|PYTEST_\w+|PLAYWRIGHT_\w+"
-    r"|TAUFORGE_(VECTOR_BITS|THREADS|SOAK|BROWSER|TESTED_KERNELS)"
+    r"|TAUFORGE_(VECTOR_BITS|THREADS|SOAK|TURN|BROWSER|TESTED_KERNELS)"
 )
 
 
@@ -53,8 +62,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--on-kernels", action="store_true", help="only tests that run kernels")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """For `-n auto`: all processors that this process may use, as far as there is memory for their workers."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(processors, psutil.virtual_memory().available // WORKER_BYTES))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    if SOAK == 1:
+        terminalreporter.write_line(
+            f"robots that take turns: TAUFORGE_TURN={TURN} repeats these, TAUFORGE_SOAK has all"
+        )
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
-    """A test runs kernels if it asks for the fixtures below: nothing is listed by hand."""
+    """The longest files first: otherwise the last one runs alone.
+
+    A test runs kernels if it asks for the fixtures below: nothing is listed by hand.
+    """
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        seconds = json.loads(SECONDS.read_text(encoding="utf-8"))
+        items.sort(key=lambda item: -seconds.get(item.nodeid.partition("::")[0], UNKNOWN_SECONDS))
     if config.getoption("--on-kernels"):
         kept = [item for item in items if "switch" in item.fixturenames]
         config.hook.pytest_deselected(items=[item for item in items if "switch" not in item.fixturenames])

@@ -1,4 +1,4 @@
-"""Takes the pictures of animations in README.md, by the system's Chromium, into docs/images."""
+"""Takes the pictures of animations in docs/pictures.md, by the system's Chromium, into docs/images."""
 
 from __future__ import annotations
 

@@ -21,8 +21,12 @@ DOCS = Path(__file__).parent.parent / "docs"
 NAMES = (
     "command-line",
     "quickstart",
+    "arms",
+    "platforms",
     "simulation",
+    "control",
     "errors",
+    "troubleshooting",
     "adding-a-formulation",
     "adding-a-robot",
     "gpu",
@@ -30,7 +34,7 @@ NAMES = (
     "designs",
     "mechanisms",
 )
-PAGES = tuple(DOCS / f"{name}.md" for name in NAMES)
+PAGES = (*(DOCS / f"{name}.md" for name in NAMES), *sorted(DOCS.glob("how-to-*.md")))
 BLOCK = re.compile(r"```(python|console)\n(.*?)```\n(\n```text\n.*?```\n)?", flags=re.DOTALL)
 
 

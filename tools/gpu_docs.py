@@ -1,4 +1,4 @@
-"""Tables of what was measured on a GPU, for README.md and docs/gpu.md."""
+"""Tables of what was measured on a GPU, for docs/gpu.md."""
 
 from __future__ import annotations
 
@@ -82,7 +82,16 @@ def beside_jax() -> str:
     )
 
 
-def readme_table() -> str:
+def fastest(robot: str, function: str, dtype: str) -> dict[str, Any]:
+    """The measurement of a function in its fastest layout."""
+    rows = newest("functions")["functions"]
+    return max(
+        (row for row in rows if (row["robot"], row["function"], row["dtype"]) == (robot, function, dtype)),
+        key=lambda row: row["G_per_s"],
+    )
+
+
+def summary_table() -> str:
     """The fastest layout of each function, and what JAX takes for the same."""
     report, rolled, jax = newest("functions"), newest("rollouts"), newest("jax")
     wanted = {
@@ -99,17 +108,7 @@ def readme_table() -> str:
 
     rows = []
     for (robot, name), label in wanted.items():
-        best = {
-            dtype: max(
-                (
-                    row
-                    for row in report["functions"]
-                    if (row["robot"], row["function"], row["dtype"]) == (robot, name, dtype)
-                ),
-                key=lambda row: row["G_per_s"],
-            )
-            for dtype in PRECISIONS
-        }
+        best = {dtype: fastest(robot, name, dtype) for dtype in PRECISIONS}
         rates = [f"{best[dtype]['G_per_s']:.1f} ({best[dtype]['share_of_copy']:.0%})" for dtype in PRECISIONS]
         rows.append((label, *rates, beside(name) if robot == "puma560" else ""))
     steps = {row["dtype"]: f"{row['G_steps_per_s']:.1f}" for row in rolled["rollouts"]}

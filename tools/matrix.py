@@ -124,7 +124,20 @@ def run(name: str, chosen: Configuration, workers: str, more: Sequence[str]) -> 
             temporary.mkdir()
             temporary.chmod(0o1777)
             environment["TMPDIR"] = str(temporary)
-        command = [python, "-m", "pytest", "-n", workers, "-p", "no:cacheprovider", "-rfEs", *chosen.options, *more]
+        command = [
+            python,
+            "-m",
+            "pytest",
+            "-n",
+            workers,
+            "--dist",
+            "loadfile",
+            "-p",
+            "no:cacheprovider",
+            "-rfEs",
+            *chosen.options,
+            *more,
+        ]
         log = OUTPUT / f"{name}.txt"
         started = time.monotonic()
         with log.open("w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Takes the pictures of the viewer in README.md and docs/viewer.md, by the system's Chromium, into docs/images."""
+"""Takes the pictures of the viewer in docs/viewer.md, by the system's Chromium, into docs/images."""
 
 from __future__ import annotations
 

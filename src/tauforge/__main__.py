@@ -16,7 +16,7 @@ def main() -> None:
             interrupts.end()
     except KeyboardInterrupt:  # before the command began, or when it had ended
         code = interrupts.end()
-        from tauforge.cli.shell import tell_interrupted
+        from tauforge.cli.app import tell_interrupted
 
         tell_interrupted()
         sys.exit(code)

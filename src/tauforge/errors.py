@@ -11,13 +11,24 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self, SupportsIndex
 
-from tauforge.text import printable
-
+# control characters but tabs and line ends; marks that turn the direction of writing; line separators; half surrogates
+UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 Row = int | tuple[int, ...] | None  # of a batch with one dimension, with several, without any
+
+
+def printable(text: str) -> str:
+    r"""The text with every character that could command a terminal, or reorder a line, written as \x1b or \u202e."""
+    return UNSAFE.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def one_line(text: str) -> str:
+    """The printable text with its tabs and line breaks escaped too, so that a name cannot fake a line of output."""
+    return printable(text).replace("\t", r"\t").replace("\n", r"\n")
 
 
 class Reported(Exception):

@@ -1,4 +1,4 @@
-"""Units that files and commands may use, and what they are in SI."""
+"""Numbers and units in texts: units that files and commands may use, in SI, and numbers as people read them."""
 
 from __future__ import annotations
 
@@ -62,3 +62,18 @@ def in_si(text: str) -> tuple[float, str] | None:
         return None
     kind, factor = UNITS[unit] if unit else ("", 1.0)
     return float(found[1]) * factor, kind
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Short, without an exponent where that is readable."""
+    if value == 0:
+        return "0"
+    if not math.isfinite(value):
+        return {"nan": "-", "inf": "inf", "-inf": "-inf"}[str(float(value))]
+    size = abs(value)
+    if 1e-3 <= size < 1e6:
+        places = max(0, digits - 1 - math.floor(math.log10(size)))
+        text = f"{value:.{places}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"

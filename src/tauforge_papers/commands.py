@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tauforge.cli.arguments import Json
+from tauforge.cli.options import Json
 from tauforge.cli.output import result, working
 
 

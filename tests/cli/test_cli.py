@@ -152,7 +152,7 @@ def test_robots_complete_in_the_shell():
 
 
 def test_options_complete():
-    from tauforge.cli.arguments import complete_formulation, complete_platform
+    from tauforge.cli.options import complete_formulation, complete_platform
     from tauforge.cli.simulate import complete_controller, complete_method
     from tauforge_papers.commands import complete_paper
 

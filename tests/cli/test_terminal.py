@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import tauforge as tf
 from support.urdf_texts import VALID
 from tauforge.cli.app import app
-from tauforge.text import printable
+from tauforge.errors import printable
 
 CATALOGUE = Path(tf.__file__).parent / "formats" / "catalogue"
 CONTROLS = [chr(code) for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"]

@@ -105,9 +105,10 @@ CHAIN = """<robot name="chain"><link name="base"/><link name="arm"><inertial><ma
 <joint name="j" type="continuous"><parent link="base"/><child link="arm"/></joint></robot>"""
 
 
-@pytest.mark.parametrize("robot", [*map(tf.load, tf.catalogue()), tf.loads(CHAIN)], ids=lambda robot: robot.name)
-def test_what_is_listed_can_vary(robot):
+@pytest.mark.parametrize("name", [*tf.catalogue(), "chain"])
+def test_what_is_listed_can_vary(name):
     """Every field of `varying_fields` has a value, and every other one is refused with the list."""
+    robot = tf.loads(CHAIN) if name == "chain" else tf.load(name)
     known = robot.varying_fields
     values = robot.own_values(tuple(known))
     assert {field: value.shape for field, value in values.items()} == dict(known)

@@ -10,6 +10,7 @@ import pytest
 import tauforge as tf
 from conftest import SOAK
 from support.c_compiler import STRICT, Library, compiled, needs_gcc, run, self_test
+from support.catalogue import in_turn
 from support.exported_functions import agrees, exported
 from support.robot_functions import tried
 from tauforge.evaluation.reference import reference_call
@@ -21,7 +22,7 @@ QUICK = LARGE if SOAK == 1 else ()
 
 @needs_gcc
 @pytest.mark.fault(19)
-@pytest.mark.parametrize("name", tried())
+@pytest.mark.parametrize("name", in_turn(tried()))
 def test_every_function_of_every_robot_in_double(name, tmp_path):
     robot = tf.load(name)
     made = exported(robot, tmp_path / "c")
@@ -43,7 +44,7 @@ def test_every_function_of_every_robot_in_double(name, tmp_path):
 
 @needs_gcc
 @pytest.mark.fault(19)
-@pytest.mark.parametrize("name", tried())
+@pytest.mark.parametrize("name", in_turn(tried()))
 def test_every_function_of_every_robot_in_float(name, tmp_path):
     """Without a library, so that roots are our own. The self-test allows a multiple of the error that was measured."""
     robot = tf.load(name)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from support.catalogue import in_turn
 from support.cuda_on_cpu import argument, compiled, needs_compiler
 from support.robot_functions import tried
 from support.tolerances import FORMULATIONS, ROUNDING, SINGLE, error
@@ -191,7 +192,7 @@ def test_rollouts_thread_by_thread(name, fields, tmp_path):
         assert np.nanmax(np.abs(part - right)) < ROUNDING * np.nanmax(np.abs(right))
 
 
-@pytest.mark.parametrize("name", tried())
+@pytest.mark.parametrize("name", in_turn(tried()))
 def test_every_function_has_a_source(name):
     """Their graphs are those of the CPU's kernels; what is too large for a GPU says so."""
     robot = tf.load(name)

@@ -17,10 +17,10 @@ from pages import difference
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
-    "README.md": 7,
+    "README.md": 1,
     "docs/formulations.md": 2,
     "docs/stewart.md": 1,
-    "docs/control.md": 2,
+    "docs/lee-puma.md": 2,
     "docs/command-line.md": 1,
     "docs/index.md": 1,
     "docs/speed.md": 2,
@@ -39,11 +39,14 @@ def as_a_reader(as_installed, monkeypatch, tmp_path):
 
 @pytest.fixture
 def needs_kernels(switch):
-    """Skips what is about kernels where there are none."""
+    """Skips what is about kernels or a C compiler where there are none."""
 
     def skip(page: str) -> None:
-        if switch == "0" and re.search(r"\.kernel\(|tf\.rollout\(", (ROOT / page).read_text(encoding="utf-8")):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        if switch == "0" and re.search(r"\.kernel\(|tf\.rollout\(", text):
             pytest.skip(f"{page} shows kernels, which TAUFORGE_KERNELS=0 switches off")
+        if re.search(r"^\$ .*\bgcc ", text, re.MULTILINE) and shutil.which("gcc") is None:
+            pytest.skip(f"{page} calls gcc, which is not on the PATH")
 
     return skip
 
@@ -90,10 +93,23 @@ def test_outputs_below_the_code_are_todays(page, needs_kernels):
     assert done.returncode == 0, f"run: make docs\n{done.stderr}"
 
 
+def test_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
+def test_faults_on_the_page_are_those_of_the_tests():
+    """Every row of docs/reliability.md has tests that bear its number, and every number of a test has a row."""
+    page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \|", page, re.MULTILINE)
+    tests = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests").rglob("test_*.py")))
+    assert len(rows) == len(set(rows))
+    assert set(rows) == set(re.findall(r"\bmark\.fault\((\d+)\)", tests))
+
+
 def test_the_catalogue_is_named_in_full():
     import tauforge as tf
 
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "catalogue.md").read_text(encoding="utf-8")
     for name in tf.catalogue():
         assert f"`{name}`" in text
 

@@ -17,7 +17,7 @@ def test_the_project_reads_the_version_from_the_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert "version" not in project["project"]
     assert project["project"]["dynamic"] == ["version"]
-    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "tauforge._version.__version__"}
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "tauforge.__version__"}
 
 
 def test_citation_and_changelog_are_about_this_version() -> None:

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from support.catalogue import names_of
 from support.tolerances import FORMULATIONS
 
-ARMS = [name for name in tf.catalogue() if isinstance(tf.load(name), tf.SerialArm)]
-PLATFORMS = [name for name in tf.catalogue() if isinstance(tf.load(name), tf.StewartPlatform)]
-MECHANISMS = [name for name in tf.catalogue() if isinstance(tf.load(name), tf.Mechanism)]
+ARMS = names_of("arm")
+PLATFORMS = names_of("platform")
+MECHANISMS = names_of("mechanism")
 
 
 @pytest.mark.parametrize("name", ARMS)

@@ -12,9 +12,9 @@ import pytest
 
 import tauforge as tf
 from tauforge import analysis, designs, workspace
-from tauforge.analysis.identifiability import RANK_TOLERANCE
+from tauforge.analysis.arm_identifiability import RANK_TOLERANCE
 from tauforge.robots.summary import MOST_ROWS, array_cell, some_of
-from tauforge.text import number
+from tauforge.units import number
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("", "analysis.", "control.", "designs.", "motion.", "sweeps.", "symbolic.", "workspace.")

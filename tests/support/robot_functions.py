@@ -13,6 +13,7 @@ import numpy as np
 
 import tauforge as tf
 from conftest import SOAK
+from support.catalogue import names_of
 from support.tolerances import FORMULATIONS, error_beside, solve_tolerance
 
 SEED = 20
@@ -22,17 +23,13 @@ OPEN = 0.01  # rad or m by which loops are opened to have a gap
 
 @cache
 def robots():
-    loaded = {name: tf.load(name) for name in tf.catalogue()}
-    return {
-        name: robot
-        for name, robot in loaded.items()
-        if SOAK > 1 or name in MECHANISMS or not isinstance(robot, tf.Mechanism)
-    }
+    return {name: tf.load(name) for name in tried()}
 
 
 def tried():
     """Names of the robots."""
-    return tuple(robots())
+    left_out = set() if SOAK > 1 else {*names_of("mechanism")} - {*MECHANISMS}
+    return tuple(name for name in tf.catalogue() if name not in left_out)
 
 
 def usable(robot, name):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from tauforge.text import number
+from tauforge.units import number
 from tauforge.viewer.evaluation import Evaluation, State
 from tauforge.viewer.session import Session
 from tauforge.viewer.tabs import file_of

@@ -1,20 +1,182 @@
-"""The command `tauforge`: every command under its heading."""
+"""The command `tauforge`: its commands, exit codes, errors without tracebacks, broken pipes and Ctrl-C."""
 
 from __future__ import annotations
 
+import io
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from tauforge import settings
-from tauforge.cli.shell import Command, Commands
+from tauforge.cli import interrupts
+from tauforge.cli.output import FAILED, error, seconds, warn
+from tauforge.errors import DivergenceError, TauforgeError
+from tauforge.plugins import plugins
 
 COMMANDS = {
     "Robots": ("robots", "show", "check", "workspace", "view", "export-c", "design"),
     "Motions": ("inverse-dynamics", "forward-kinematics", "simulate", "sizing", "sweep"),
     "Formulations": ("compare", "complexity", "bench"),
 }
+BAD_USE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+
+
+class Command(TyperCommand):
+    """Its help names no type beside a flag, which takes no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _bare_flags(super().get_params(ctx))
+
+
+class Commands(TyperGroup):
+    """The commands, and one place that turns whatever ends them into an exit code and a readable block."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _bare_flags(super().get_params(ctx))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return super().get_command(ctx, cmd_name) or added_commands().get(cmd_name)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*added_commands(), *super().list_commands(ctx)]
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # for which some versions of typer print an empty line
+            raise typer.Exit(INTERRUPTED) from None
+
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any
+    ) -> NoReturn:
+        given = list(sys.argv[1:] if args is None else args)
+        debug, given = _without_debug(given)
+        nowhere = io.StringIO()
+        if sys.stdout is None:  # closed by the shell, as in >&-
+            sys.stdout = nowhere
+        if sys.stderr is None:
+            sys.stderr = io.StringIO()
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # not every terminal has every character, of a name for one
+                stream.reconfigure(errors="backslashreplace")
+        with warnings.catch_warnings():
+            if not debug:
+                warnings.simplefilter("always", UserWarning)
+                warnings.showwarning = lambda message, *_, **__: warn(str(message))
+            code = self._code(given or ["--help"], extra, debug)
+        if code == 0 and not given:
+            code = BAD_USE  # a command was expected
+        if code == 0 and nowhere.getvalue():
+            error("stdout is closed, the result went nowhere")
+            code = FAILED
+        try:
+            sys.stderr.flush()
+        except OSError:  # nobody was told, but the exit code is right
+            _give_up(sys.stderr)
+        sys.exit(code)
+
+    def _code(self, args: list[str], extra: dict[str, Any], debug: bool) -> int:
+        returned: Any
+        try:
+            returned = super().main(args, standalone_mode=False, **extra)
+            sys.stdout.flush()
+        except SystemExit as end:
+            if not isinstance(end.__context__, BrokenPipeError):  # of completion
+                return int(end.code or 0)
+            _give_up(sys.stdout)  # of typer or rich, who met a closed pipe
+            return BROKEN_PIPE
+        except BrokenPipeError:  # whoever read us has enough
+            _give_up(sys.stdout)
+            return BROKEN_PIPE
+        except (KeyboardInterrupt, typer.Abort):
+            returned = INTERRUPTED
+        except Exception as fault:
+            if not interrupts.came():
+                return _code_told(fault, debug)
+            returned = INTERRUPTED
+        if returned != INTERRUPTED:
+            return returned if isinstance(returned, int) else 0
+        code = interrupts.end()
+        tell_interrupted()
+        return code
+
+
+@cache
+def added_commands() -> Mapping[str, Any]:
+    """Commands of other packages by name, each group under a heading of its own."""
+    app = typer.Typer(rich_markup_mode="rich")
+    for heading, module in plugins("tauforge.commands").items():
+        for name, command in module.COMMANDS:
+            app.command(name, cls=Command, rich_help_panel=heading.capitalize())(command)
+    return typer.main.get_group(app).commands if app.registered_commands else {}
+
+
+def tell_interrupted() -> None:
+    error("interrupted; no file is half written")
+
+
+def _without_debug(args: list[str]) -> tuple[bool, list[str]]:
+    """--debug may stand anywhere before a bare --."""
+    end = args.index("--") if "--" in args else len(args)
+    return "--debug" in args[:end], [arg for k, arg in enumerate(args) if arg != "--debug" or k > end]
+
+
+def _bare_flags(parameters: list[Any]) -> list[Any]:
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return parameters
+
+
+def _give_up(stream: Any) -> None:
+    """What cannot be written may not be flushed again when Python ends."""
+    with suppress(OSError):  # in tests it is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _code_told(fault: Exception, debug: bool) -> int:
+    if isinstance(fault, OSError) and not fault.filename:
+        _give_up(sys.stdout)
+    if debug and not hasattr(fault, "format_message"):
+        traceback.print_exc()
+    else:
+        _tell(fault)
+    return _code_of(fault)
+
+
+def _code_of(fault: Exception) -> int:
+    if isinstance(fault, TauforgeError):
+        return FAILED if isinstance(fault, ArithmeticError | RuntimeError) else BAD_USE
+    return BAD_USE if hasattr(fault, "format_message") else FAILED
+
+
+def _tell(fault: Exception) -> None:
+    if hasattr(fault, "format_message"):  # of typer: an argument that cannot be
+        context = getattr(fault, "ctx", None)
+        error(fault.format_message(), None if context is None else f"See {context.command_path} --help")
+    elif isinstance(fault, DivergenceError):
+        error(
+            f"the simulation ends at t = {seconds(fault.time)} s: {fault.reason}", "Try other gains or a shorter --step"
+        )
+    elif isinstance(fault, TauforgeError):
+        error(fault.statement, fault.remedy)
+    elif isinstance(fault, MemoryError):
+        error("not enough memory", "Take fewer samples")
+    elif isinstance(fault, OSError):
+        error(f"{fault.filename or 'stdout'}: {fault.strerror or fault}")
+    else:
+        error(f"{type(fault).__name__}: {fault}", "This is a fault of tauforge. Run again with --debug and report it")
+
+
 app = typer.Typer(
     name="tauforge",
     cls=Commands,

@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from tauforge.cli.arguments import Json, switch
-from tauforge.cli.output import error, result, working
-from tauforge.cli.shell import Failed
+from tauforge.cli.options import Json, switch
+from tauforge.cli.output import Failed, error, result, working
 
 CHECKOUT = Path(__file__).parents[3]
 

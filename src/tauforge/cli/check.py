@@ -12,10 +12,8 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Tip, switch
-from tauforge.cli.output import headline, item, result
-from tauforge.cli.shell import Failed
-from tauforge.cli.values import bad, load_robot
+from tauforge.cli.options import Json, Lock, Tip, bad, load_robot, switch
+from tauforge.cli.output import Failed, headline, item, result
 from tauforge.errors import ModelError
 
 MOST = 50  # problems that are looked for
@@ -84,7 +82,7 @@ def _text(error: ModelError) -> str:
 def _others(path: Path, first: ModelError) -> list[str]:
     """Faults behind the first."""
     from tauforge.formats.loading import format_of, good_values
-    from tauforge.formats.toml_files import read_toml
+    from tauforge.formats.model_files import read_toml
 
     try:
         values = read_toml(path)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tauforge.cli.arguments import Json, Lock, Robot, Tip, switch
+from tauforge.cli.options import Json, Lock, Robot, Tip, bad, load_robot, switch
 from tauforge.cli.output import result, table, working
-from tauforge.cli.values import bad, load_robot
 from tauforge.plugins import plugins
 
 if TYPE_CHECKING:

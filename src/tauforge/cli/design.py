@@ -7,9 +7,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import File, Json, Lock, Robot, Texts, Tip, names_in, setting, switch
+from tauforge.cli.options import (
+    File,
+    Json,
+    Lock,
+    Robot,
+    Texts,
+    Tip,
+    bad,
+    load_robot,
+    names_in,
+    pairs,
+    quantity,
+    setting,
+    switch,
+)
 from tauforge.cli.output import headline, number, result, summary_parts, table, working
-from tauforge.cli.values import bad, load_robot, pairs, quantity
 
 if TYPE_CHECKING:
     from tauforge.designs.front import Front

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Robot, Texts, Tip, setting
+from tauforge.cli.options import Json, Lock, Robot, Texts, Tip, load_robot, setting
 from tauforge.cli.output import item, result
-from tauforge.cli.values import load_robot
 
 
 def export_c(

@@ -7,11 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Output, Robot, Tip, setting
-from tauforge.cli.files import check_output, write_table
-from tauforge.cli.motions import rows_of
+from tauforge.cli.files import check_output, rows_of, write_table
+from tauforge.cli.options import Json, Lock, Output, Robot, Tip, bad, kind_of, load_robot, quantities, setting
 from tauforge.cli.output import number, result, table
-from tauforge.cli.values import bad, kind_of, load_robot, quantities
 from tauforge.errors import UnsupportedFeatureError
 
 

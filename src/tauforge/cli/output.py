@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from tauforge.text import number as number
-from tauforge.text import one_line, printable
+import typer
+
+from tauforge.errors import one_line, printable
+from tauforge.units import number as number
 
 if TYPE_CHECKING:
     from rich.console import Console, Group, RenderableType
@@ -24,9 +26,17 @@ if TYPE_CHECKING:
 UNBOUNDED = 10_000  # columns of a pipe: nothing is cut or folded there
 NARROWEST = 30
 WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}  # paths, names of options
+FAILED = 1  # exit code
 GAP = 2  # spaces before a column of a table, beside the one of the line between them
 Records = list[dict[str, Any]]
 WHOLE = 24  # characters of a first cell that are never folded
+
+
+class Failed(typer.Exit):
+    """A check that did not hold; what it was has been said."""
+
+    def __init__(self) -> None:
+        super().__init__(FAILED)
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -6,7 +6,7 @@ import re
 from itertools import takewhile
 from typing import Any
 
-from tauforge.cli.arguments import CATALOGUE, Json, complete_robot
+from tauforge.cli.options import CATALOGUE, Json, complete_robot
 from tauforge.cli.output import result, table
 
 SHORT = 60  # characters of a source in the list

@@ -6,9 +6,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tauforge.cli.arguments import File, Json, Lock, Robot, Tip, setting, switch
+from tauforge.cli.options import File, Json, Lock, Robot, Tip, bad, load_robot, setting, switch
 from tauforge.cli.output import headline, item, result, summary_parts
-from tauforge.cli.values import bad, load_robot
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot

@@ -9,13 +9,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import File, Json, Lock, PayloadOption, Robot, Smooth, Tip, names_in, setting, switch
-from tauforge.cli.files import STDOUT, check_output, write_output
-from tauforge.cli.motions import read_motion, warn_of_forces
+from tauforge.cli.files import STDOUT, check_output, read_motion, warn_of_forces, write_output
+from tauforge.cli.options import (
+    File,
+    Json,
+    Lock,
+    PayloadOption,
+    Robot,
+    Smooth,
+    Tip,
+    bad,
+    load_robot,
+    names_in,
+    quantities,
+    quantity,
+    robot_carrying,
+    setting,
+    switch,
+)
 from tauforge.cli.output import Records, note, number, records, result, seconds, table, working
-from tauforge.cli.values import bad, load_robot, quantities, quantity, robot_carrying
-from tauforge.errors import UnsupportedFeatureError
-from tauforge.text import one_line
+from tauforge.errors import UnsupportedFeatureError, one_line
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot
@@ -230,7 +243,7 @@ def error_records(run: Recording) -> Records:
     """One for each coordinate."""
     import numpy as np
 
-    from tauforge.analysis.sizing import peak_of
+    from tauforge.analysis.stewart_sizing import peak_of
 
     worst = peak_of(run.time, run.error)
     return records(
@@ -246,7 +259,7 @@ def error_records(run: Recording) -> Records:
 
 def force_records(run: Recording) -> Records:
     """One for each actuator."""
-    from tauforge.analysis.sizing import peak_of
+    from tauforge.analysis.stewart_sizing import peak_of
 
     peak = peak_of(run.time, run.force)
     return records(

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from tauforge.cli.arguments import Json, Motion, PayloadOption, Platform, Smooth, Wrench, switch
-from tauforge.cli.motions import read_motion, rows_of
-from tauforge.cli.output import number, result, seconds, table
-from tauforge.cli.shell import Failed
-from tauforge.cli.values import bad, kind_of, load_robot, parse_wrench, robot_carrying
-from tauforge.text import one_line
+from tauforge.cli.files import read_motion, rows_of
+from tauforge.cli.options import (
+    Json,
+    Motion,
+    PayloadOption,
+    Platform,
+    Smooth,
+    Wrench,
+    bad,
+    kind_of,
+    load_robot,
+    parse_wrench,
+    robot_carrying,
+    switch,
+)
+from tauforge.cli.output import Failed, number, result, seconds, table
+from tauforge.errors import one_line
 
 LEG_FUNCTIONS = ("leg_motion", "joint_reactions", "force_matrix")
 DEMANDS = (
@@ -32,7 +43,7 @@ def sizing(
     as_json: Json = False,
 ) -> None:
     """Peak and RMS forces, speeds, powers, strokes and joint loads of a platform over a motion, and margins."""
-    from tauforge.analysis.sizing import size_actuators
+    from tauforge.analysis.stewart_sizing import size_actuators
     from tauforge.evaluation.functions import has
 
     mine = load_robot(platform)

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauforge.cli import interrupts
-from tauforge.cli.arguments import File, Lock, Robot, Smooth, Tip, setting, switch
-from tauforge.cli.motions import read_motion
+from tauforge.cli.files import read_motion
+from tauforge.cli.options import File, Lock, Robot, Smooth, Tip, bad, load_robot, setting, switch
 from tauforge.cli.output import note, warn
-from tauforge.cli.values import bad, load_robot
-from tauforge.text import one_line
+from tauforge.errors import one_line
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot

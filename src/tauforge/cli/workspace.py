@@ -8,20 +8,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import File, Json, Lock, PayloadOption, Robot, Texts, Tip, names_in, setting, switch
+from tauforge.cli.options import (
+    File,
+    Json,
+    Lock,
+    PayloadOption,
+    Robot,
+    Texts,
+    Tip,
+    bad,
+    load_robot,
+    names_in,
+    parse_payload,
+    quantities,
+    quantity,
+    setting,
+    switch,
+)
 from tauforge.cli.output import headline, result, summary_parts, working
-from tauforge.cli.values import bad, load_robot, parse_payload, quantities, quantity
-from tauforge.text import one_line
+from tauforge.errors import one_line
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot
-    from tauforge.workspace.report import Report
+    from tauforge.workspace.criteria import Report
 
 DRAWN = ("map", "polar", "surface", "reach")  # what has a picture, the most wanted first
 ANGLES = ("rad", "rad", "rad")
 
 
-complete_quantity = names_in("tauforge.workspace.maps", "KNOWN")
+complete_quantity = names_in("tauforge.workspace.maps", "MAPPED_QUANTITIES")
 
 
 def workspace(

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from tauforge.text import number, printable
+from tauforge.errors import printable
+from tauforge.units import number
 
 
 @dataclass(frozen=True)

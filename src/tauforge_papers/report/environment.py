@@ -8,7 +8,7 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
-from tauforge._version import __version__
+from tauforge import __version__
 
 PACKAGES = ("numpy", "scipy", "llvmlite", "matplotlib", "plotly")
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from support.catalogue import names_of
 
-MECHANISMS = [name for name in tf.catalogue() if isinstance(tf.load(name), tf.Mechanism)]
+MECHANISMS = names_of("mechanism")
 BESIDE = {"andrews": [-0.3]}  # its home is a toggle, on whose two sides the tool is at the same places
 STEP = 0.02  # rad or m
 REACHED = 1e-8  # m and rad: an error of 1e-11 of the size, where a radian counts a hundredth of it

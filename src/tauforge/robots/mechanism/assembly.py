@@ -245,3 +245,9 @@ def cuts_of(
             a, b = (assembly.place(name, numbers[name], world) for name in (branch.copy_of, branch.outer))
             found.append(Cut(WELD, a, b, GROUND, None))
     return tuple(found)
+
+
+def mechanism_size(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> float:
+    """m: the largest distance between two of its points."""
+    points = np.array([joint.at for joint in joints] + [body.com for body in bodies] + [body.origin for body in bodies])
+    return float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0

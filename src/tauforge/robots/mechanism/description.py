@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import math
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -13,16 +15,22 @@ import numpy as np
 from tauforge import validation
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.class_tools import computed_once
-from tauforge.errors import ModelError
+from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.bodies import BodyParameters, heavier
 from tauforge.plugins import save
 from tauforge.robots import plausibility
 from tauforge.robots.drawing import Visual, check_visuals
 from tauforge.robots.loads import BODY_SHARES, Payload, one_payload
-from tauforge.robots.mechanism.limits import warn_of_units
-from tauforge.robots.mechanism.parts import Body, MechanismJoint, Spring
+from tauforge.robots.mechanism.parts import Body, Free, MechanismJoint, Spring
 from tauforge.robots.mechanism.structure import Analysis, Structure, analyse
+from tauforge.robots.plausibility import (
+    FARTHEST_TURN,
+    LIMIT_SLACK,
+    levels_to_the_caller,
+    warn_of_coordinate,
+    warn_of_far_masses,
+)
 from tauforge.robots.records import KnownException, Source
 from tauforge.robots.robot import Robot
 from tauforge.validation import Floats
@@ -169,3 +177,50 @@ def _tuple_of(value: Any, kind: type, field: str) -> tuple[Any, ...]:
         if not isinstance(item, kind):
             raise ModelError(f"expected a sequence of {kind.__name__}, got {validation.shown(item)} in it", field=field)
     return tuple(value)
+
+
+def warn_of_units(robot: str, bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> None:
+    """Warnings about limits, homes and centres of mass that look like degrees or millimetres."""
+    _warn_of_degrees(robot, joints)
+    for joint in joints:
+        for name, letter, x, limits in _at_home(joint) if joint.mimic is None else ():  # else it follows
+            warn_of_coordinate(f"{robot}: {name}.home", x, letter == "R", limits)
+    ends: dict[str, list[tuple[float, ...]]] = {body.name: [] for body in bodies}
+    for joint in joints:
+        for body in (joint.parent, joint.child) if not isinstance(joint, Free) else ():
+            ends.get(body, []).append(joint.at)
+    warn_of_far_masses(
+        robot,
+        {
+            body.name: min(math.dist(body.com, at) for at in ends[body.name] or [tuple(body.home_frame[1])])
+            for body in bodies
+            if body.mass
+        },
+        "its joints",
+    )
+
+
+def _warn_of_degrees(robot: str, joints: Sequence[MechanismJoint]) -> None:
+    """A warning for each joint with an angle whose limits are beyond two turns."""
+    for joint in joints:
+        for letter, (lower, upper) in zip(joint.letters, joint.limits or (), strict=bool(joint.limits)):
+            if letter == "R" and max(abs(lower), abs(upper)) > FARTHEST_TURN:
+                text = f"{robot}: {joint.name}.limits: {lower:g} to {upper:g} rad is beyond two turns"
+                told = TauforgeWarning(text, remedy="If these are degrees, give radians: numpy.radians(limits)")
+                warnings.warn(told, stacklevel=levels_to_the_caller())
+                break
+
+
+def _at_home(joint: MechanismJoint) -> Iterator[tuple[str, str, float, tuple[float, float] | None]]:
+    """Name, letter, value in the home position and limits of each coordinate."""
+    home = joint.home if isinstance(joint.home, tuple) else (joint.home,)
+    limits = joint.limits or (None,) * len(joint.letters)
+    yield from zip(joint.coordinate_names, joint.letters, home, limits, strict=False)  # a weld has a name
+
+
+def outside(joints: Sequence[MechanismJoint]) -> Iterator[str]:
+    """Coordinates that are outside of their limits in the home position, in words."""
+    for joint in joints:
+        for name, _, x, limits in _at_home(joint):
+            if limits is not None and not limits[0] - LIMIT_SLACK <= x <= limits[1] + LIMIT_SLACK:
+                yield f"{name} is {x:g}, and its limits are {limits[0]:g} to {limits[1]:g}"

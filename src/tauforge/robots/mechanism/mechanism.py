@@ -14,33 +14,27 @@ from tauforge.class_tools import computed_once
 from tauforge.errors import ShapeError
 from tauforge.evaluation.arguments import as_argument
 from tauforge.evaluation.condition import check_length
-from tauforge.evaluation.functions import Verdict
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.with_functions import by_table
 from tauforge.robots.drawing import Drawing, Reaction
-from tauforge.robots.formulations import Formulations
 from tauforge.robots.loads import BaseMotion, Payload
-from tauforge.robots.mechanism import actuator_map, random_states, rounding
-from tauforge.robots.mechanism import functions as own_functions
+from tauforge.robots.mechanism import positions
 from tauforge.robots.mechanism import singular_positions as singular
+from tauforge.robots.mechanism.capabilities import (
+    ActuatorSensors,
+    JointBounds,
+    MechanismFormulations,
+    MechanismFriction,
+    ToolBody,
+)
 from tauforge.robots.mechanism.drawing import drawn, reactions
-from tauforge.robots.mechanism.drives import ActuatorSensors, MechanismFriction
 from tauforge.robots.mechanism.kinematics import MechanismKinematics
-from tauforge.robots.mechanism.limits import JointBounds
-from tauforge.robots.mechanism.moved_body import ToolBody
 from tauforge.robots.mechanism.state_space import MechanismState
 from tauforge.robots.mechanism.summary import issues, summary
 from tauforge.robots.summary import Summary
 from tauforge.validation import counted, freedoms
 
 Scalars = Sequence[Scalar]
-
-
-@ours
-class MechanismFormulations(Formulations):
-    """Equations of the spanning tree, reduced to the rates of the independent coordinates."""
-
-    names = ("independent-rates",)
 
 
 @ours
@@ -199,49 +193,6 @@ class Mechanism(MechanismKinematics):
 
     # ---------------------------------------------------------------------------------------------------- singularity
 
-    def singularities(
-        self,
-        x: Array,
-        drives: bool = True,
-        lost: Array | None = None,
-        payload: Array | None = None,
-        *,
-        forces: bool = False,
-    ) -> Verdict:
-        """Which of positions (k, N) are singular, and why; in single precision more of them are.
-
-        drives: look at the actuators too
-        lost:   (k,) share of the accelerations that is rounding, where they matter, with the numbers of a payload
-        forces: look at the springs too
-        The reason of the first singular position names the joints that it is about; that of the others, which nobody
-        reads, is one word.
-        """
-        single = x.dtype == np.float32
-        limit = own_functions.SINGULAR_CONDITION_SINGLE if single else own_functions.SINGULAR_CONDITION
-        most = own_functions.MOST_LOST_SINGLE if single else own_functions.MOST_LOST
-        x = x.astype(float)
-        found = singular.conditions(self._analysis, x)
-        if not drives:
-            found = found._replace(actuation=np.ones(len(x)))
-        grown = np.zeros(len(x)) if lost is None else lost / np.finfo(x.dtype).eps
-        met = np.asarray(singular.ends_met(self, x).any(axis=-1)) if forces else None
-        kinds, worst = singular.judged(found, None if lost is None else grown, met)
-        refused, reasons, remedy = ~(worst < limit), list(kinds), None
-        if lost is not None:
-            refused, worst = refused | ~(lost < most), np.maximum(worst, grown)
-        if refused.any():
-            k = int(refused.argmax())
-            M = None
-            if kinds[k] == "inertia":
-                loads = {} if payload is None else {"payload": payload[k]}
-                M = self._evaluator("mass_matrix", {"x": x[k], **loads})[0]
-            reasons[k], remedy = singular.words(self, x[k], kinds[k], float(found.gaps[k]), M)
-        return Verdict(refused, reasons, x, worst, remedy)
-
-    def lost_in_accelerations(self, arguments: Mapping[str, Array], results: Array | None) -> Array:
-        """See `rounding.lost_in_accelerations`."""
-        return rounding.lost_in_accelerations(self, arguments, results)
-
     def condition_number(
         self, x: ArrayLike, body: str | None = None, characteristic_length: float | None = None
     ) -> Array:
@@ -262,7 +213,7 @@ class Mechanism(MechanismKinematics):
         """
         number = self._number_of(body)
         length = 1.0 if characteristic_length is None else check_length(characteristic_length)
-        return self._at_finite(x, lambda rows: actuator_map.condition_numbers(self, rows, number, length))
+        return self._at_finite(x, lambda rows: singular.actuator_condition_numbers(self, rows, number, length))
 
     def loop_condition(self, x: ArrayLike) -> Array:
         """(...) large near singular positions: the mechanism gains a freedom, or its actuators lose control. Infinite
@@ -309,12 +260,12 @@ class Mechanism(MechanismKinematics):
 
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
         """Positions (count, N) around home within the limits and far from singular ones; rates of order one."""
-        return random_states.random_states(self, count, seed)
+        return positions.random_states(self, count, seed)
 
     def _random_argument(self, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
         if (function, argument) == ("joint_wrenches", "qdd") and not self._analysis.controlled:
             return self.forward_dynamics(*states[:2], np.zeros((len(states[0]), len(self.actuators))))
-        found = random_states.random_argument(self, argument, states)
+        found = positions.random_argument(self, argument, states)
         if found is not None or (argument == "tau" and len(self.actuators) < self.n):
             return found
         return super()._random_argument(function, argument, states)

@@ -7,14 +7,28 @@ from typing import TYPE_CHECKING
 
 from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.scalars import Scalar, is_number
-from tauforge.algebra.vectors import Matrix, Vector
-from tauforge.formulations.bodies import BodyParameters
+from tauforge.algebra.vectors import IDENTITY, ZERO, Matrix, Transform, Vector
+from tauforge.errors import ModelError
+from tauforge.formulations.bodies import MASSLESS_BODY, BodyParameters, Wrench, body_of
 from tauforge.formulations.drives import DriveParameters
-from tauforge.formulations.mechanism.parameters import BodyInTree, MechanismParameters
+from tauforge.formulations.mechanism.dynamics import Loads, carrying
+from tauforge.formulations.mechanism.parameters import (
+    BodyInTree,
+    Cut,
+    MechanismParameters,
+    Place,
+    ReactionParameters,
+    SpringParameters,
+    Tie,
+)
 from tauforge.formulations.trees.economical_frames import COORDINATE_ERROR, regrouped, tidy
 from tauforge.formulations.trees.frames import GROUND
+from tauforge.formulations.trees.recursion import BaseState
 from tauforge.kernels.specification import Shape
-from tauforge.robots.mechanism.assembly import largest_coordinate
+from tauforge.robots.mechanism.assembly import Assembly, largest_coordinate, mechanism_size, own_axes
+from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Spring
+from tauforge.robots.mechanism.spanning_tree import SpanningTree
+from tauforge.validation import known_names
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.description import MechanismDescription
@@ -72,3 +86,126 @@ def _without_rounding(I: Matrix) -> Matrix:
         return I
     most = 2 * COORDINATE_ERROR * max(abs(x) for x in entries)
     return Matrix.of([[0.0 if abs(x) <= most else x for x in row] for row in I.rows])
+
+
+def bare_parameters(
+    m: MechanismDescription, tree: SpanningTree, assembly: Assembly, cuts: tuple[Cut, ...]
+) -> MechanismParameters:
+    """Parameters without masses and without a choice of coordinates."""
+    numbers = {body.name: k for k, body in enumerate(m.bodies)} | {GROUND_NAME: GROUND}
+    places = [_body_place(assembly, body, numbers[body.name]) for body in m.bodies]
+    copies = [branch.outer for branch in tree.branches if branch.copy_of is not None]
+    for name in copies:
+        numbers[name] = len(places)
+        places.append(Place(assembly.of_body[name], Transform(IDENTITY, ZERO), numbers[name]))
+    drives = [NO_DRIVE] * len(assembly.reads)
+    ties = []
+    by_name = {joint.name: k for k, joint in enumerate(m.joints)}
+    for joint, rates in zip(m.joints, assembly.joint_rates, strict=True):
+        for k in rates or ():
+            drives[k] = joint.drive
+        if joint.mimic is not None:
+            leader, factor, offset = joint.mimic
+            if leader not in by_name:
+                raise ModelError(
+                    f"there is no joint {leader!r}", field=f"{joint.name}.mimic", remedy=known_names(leader, by_name)
+                )
+            led, own = assembly.joint_rates[by_name[leader]], rates
+            if led is None or own is None or len(led) != 1:
+                raise ModelError(f"{leader!r} is no Hinge or Slider", field=f"{joint.name}.mimic")
+            ties.append(Tie(own[0], led[0], factor, offset))
+    _check_leaders(m)
+    return MechanismParameters(
+        assembly.frames,
+        assembly.reads,
+        cuts,
+        tuple(ties),
+        frozenset(),
+        (),
+        (),
+        (),
+        (),
+        tuple(drives),
+        m.coulomb_speed,
+        Vector(*m.gravity),
+        tuple(BodyInTree(place, MASSLESS_BODY) for place in places),
+        tuple(_spring(assembly, spring, numbers) for spring in _checked_springs(m)),
+        places[numbers[m.tool_body]],
+        _reactions(m, tree, assembly, numbers),
+        mechanism_size(m.bodies, m.joints),
+    )
+
+
+def _check_leaders(m: MechanismDescription) -> None:
+    """Every joint that follows another follows, in the end, one that follows none."""
+    leaders = {joint.name: joint.mimic[0] for joint in m.joints if joint.mimic is not None}
+    for name in leaders:
+        met, leader = [name], leaders[name]
+        while leader in leaders and leader not in met:
+            met.append(leader)
+            leader = leaders[leader]
+        if leader in met:
+            raise ModelError(f"{', '.join(met)} mimic each other in a circle", field=f"{name}.mimic")
+
+
+def _body_place(assembly: Assembly, body: Body, number: int) -> Place:
+    return assembly.place(body.name, number, body.home_frame)
+
+
+def _checked_springs(m: MechanismDescription) -> Sequence[Spring]:
+    known = (GROUND_NAME, *(body.name for body in m.bodies))
+    for spring in m.springs:
+        for name in (spring.body_a, spring.body_b):
+            if name not in known:
+                raise ModelError(f"there is no body {name!r}", field="springs", remedy=known_names(name, known))
+    return m.springs
+
+
+def _spring(assembly: Assembly, spring: Spring, numbers: Mapping[str, int]) -> SpringParameters:
+    ends = []
+    for name, point in ((spring.body_a, spring.point_a), (spring.body_b, spring.point_b)):
+        ends.append(assembly.place(name, numbers[name], Transform(IDENTITY, Vector(*point))))
+    return SpringParameters(ends[0], ends[1], spring.stiffness, spring.length, spring.damping)
+
+
+def _reactions(
+    m: MechanismDescription, tree: SpanningTree, assembly: Assembly, numbers: Mapping[str, int]
+) -> tuple[ReactionParameters, ...]:
+    outside: dict[str, set[int]] = {}
+    for branch in reversed(tree.branches):  # each begins where an earlier one ended
+        own = outside.setdefault(branch.outer, set()) | {numbers[branch.outer]}
+        outside[branch.outer] = own
+        outside.setdefault(branch.inner, set()).update(own)
+
+    def beyond(outer: str) -> frozenset[int]:
+        return frozenset(outside[outer])
+
+    branches = {branch.joint: branch for branch in tree.branches}
+    found = []
+    for k, joint in enumerate(m.joints):
+        world = own_axes(joint)
+        if k in tree.cut:
+            at = assembly.place(joint.child, numbers[joint.child], world)
+            found.append(ReactionParameters(at, frozenset(), 1.0, tree.cut.index(k)))
+            continue
+        branch = branches[k]
+        child = branch.outer if (branch.copy_of or branch.outer) == joint.child else joint.child
+        sign = 1.0 if (branch.copy_of or branch.outer) == joint.child else -1.0
+        at = assembly.place(child, numbers[child], world)
+        found.append(ReactionParameters(at, beyond(branch.outer), sign, None))
+    return tuple(found)
+
+
+def loaded(
+    model: MechanismParameters,
+    external_wrench: Scalars | None = None,
+    payload: Scalars | None = None,
+    base_motion: Scalars | None = None,
+) -> tuple[MechanismParameters, Loads]:
+    """The mechanism that holds the payload, and what else acts on it besides its actuators."""
+    m = model if payload is None else carrying(model, body_of(payload))
+    wrench = None if external_wrench is None else Wrench(Vector(*external_wrench[:3]), Vector(*external_wrench[3:]))
+    if base_motion is None:
+        return m, Loads(wrench, BaseState(ZERO, ZERO, -m.gravity))
+    omega, alpha, a = (Vector(*base_motion[k : k + 3]) for k in (0, 3, 6))
+    return m, Loads(wrench, BaseState(omega, alpha, a - m.gravity))

@@ -16,6 +16,7 @@ from tauforge.validation import ZERO_INERTIA, Floats, Rows
 
 GROUND_NAME = "ground"
 SHORTEST_AXIS = 1e-12
+POSE_LABELS = ("x", "y", "z", "theta_x", "theta_y", "theta_z")
 
 
 def _name(value: Any, field: str) -> str:
@@ -312,7 +313,7 @@ class Free(MechanismJoint):
     """No constraint: the pose of the child's frame in the parent's, x, y, z and three angles."""
 
     letters: ClassVar[str] = "PPPRRR"
-    labels: ClassVar[tuple[str, ...]] = ("x", "y", "z", "theta_x", "theta_y", "theta_z")
+    labels: ClassVar[tuple[str, ...]] = POSE_LABELS
     may_have_home: ClassVar[bool] = False
 
 

@@ -1,4 +1,12 @@
-"""Positions from independent coordinates: which way a mechanism is assembled, and how a long way is followed."""
+"""Positions whose loops are closed: from independent coordinates, for a pose of the tool body, and at random.
+
+A long way from the position nearby is followed in strides, so that the mechanism stays assembled as it is.
+
+The position for a pose is found by damped least squares on the independent rates, loops closed after every step. A
+mechanism rarely has all six freedoms: the place of the tool body counts most, its orientation only where it costs the
+place little.
+Source: Levenberg 1944; Marquardt 1963, with the step that a limit allows.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +20,12 @@ from tauforge.errors import ConvergenceError, ShapeError
 from tauforge.evaluation.arguments import as_argument
 from tauforge.formulations.mechanism.parameters import LegStep
 from tauforge.robots.mechanism.loop_matrices import gaps_at, natural_scales
+from tauforge.robots.poses import pose_error
 from tauforge.validation import broadcast_shape, counted
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.kinematics import MechanismKinematics
+    from tauforge.robots.mechanism.mechanism import Mechanism
 
 CLOSED_GAP = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
 COORDINATE_ROUNDING = 1e-15  # of the largest coordinate: gaps that are its rounding
@@ -25,6 +35,19 @@ LEG_STRIDE = 1.0  # the same in closed form, where only full turns must not be m
 HOPELESS_GAP = 1e-3  # of the mechanism's size: gap of a point on the way from which no search comes back
 REFINEMENTS = (1, 8, 64)  # times as many points, tried one after another
 MOST_WAYPOINTS = 2**14  # on one way: longer ones take minutes
+POSE_STEPS = 40
+ANGLE_WEIGHT = 0.01  # of the mechanism's size: a radian counts as an error of place so large
+LONGEST_POSE_STEP = 0.3  # rad, or share of the size: of one step
+LEAST_DAMPING, MOST_DAMPING = 1e-9, 1e9  # damping, as a share of the largest diagonal term
+POSE_TOLERANCE = 1e-11  # of the size
+SHORTEST_POSE_STEP = 1e-12  # rad or share of the size: a step that no longer counts
+LIMIT_ROUNDING = 1e-12  # of a limit: rounding
+
+
+HOME_TURN, HOME_TRAVEL = 0.3, 0.1  # rad and shares of the mechanism's size: how far from home coordinates are
+TRIES_NEARER_HOME = 12  # times that what does not fit is tried again, nearer to home
+WORST_CONDITION = 1e4  # condition number
+NEARBY_OFFSET = 1e-3  # rad or m beside a position: where Newton's method starts from
 
 
 def configuration(m: MechanismKinematics, q: ArrayLike, near: ArrayLike | None, on_failure: str) -> Array:
@@ -160,3 +183,100 @@ def _followed_by_legs(m: MechanismKinematics, q: Array, near: Array, points: int
             x = np.where(np.isfinite(found).all(axis=-1, keepdims=True), found, x)
         x, gap = m._evaluator("closing_legs", {"q": q, "near": x})
     return x, np.where(np.isfinite(gap) & np.isfinite(x).all(axis=-1), gap, np.inf)
+
+
+def tool_towards(m: Mechanism, pose: Array, near: Array) -> Array:
+    """(N,) loops closed, within the limits that hold at `near`."""
+    if not np.isfinite(pose).all():
+        return near
+    size, x = m._analysis.size, m.positions.at(near)
+    scale = np.array([1.0 if c.turns else size for c in m.coordinates])
+    weights = np.array([1.0 / size] * 3 + [ANGLE_WEIGHT] * 3)
+    room = np.minimum(m.bounds.margins(x), 0.0) - LIMIT_ROUNDING
+    error, damping = weights * pose_error(pose, m.forward_kinematics(x)), 1e-3
+    for _ in range(POSE_STEPS):
+        J = weights[:, None] * m.jacobian(x, on_singular="nan") * scale
+        if not np.isfinite(J).all() or np.abs(error).max() <= POSE_TOLERANCE:
+            break
+        while damping < MOST_DAMPING:
+            moved = _pose_step(m, x, J, error, damping, scale)
+            if moved is None:
+                return x
+            if np.isfinite(moved).all() and (m.bounds.margins(moved) >= room).all():
+                now = weights * pose_error(pose, m.forward_kinematics(moved))
+                if now @ now < error @ error:
+                    x, error, damping = moved, now, max(0.1 * damping, LEAST_DAMPING)
+                    break
+            damping *= 10.0
+        else:
+            break
+    return x
+
+
+def _pose_step(m: Mechanism, x: Array, J: Array, error: Array, damping: float, scale: Array) -> Array | None:
+    """A step from x, NaN where its loops do not close; None where it goes nowhere.
+
+    J: (6, f) by rates in units of `scale`. A coordinate at its limit stays there if the step would take it beyond.
+    """
+    q = m.positions.coordinates(x)
+    low, high = (np.array([getattr(c, side) for c in m.coordinates]) for side in ("lower", "upper"))
+    free = np.ones(m.n, bool)
+    for _ in range(m.n + 1):
+        own = J[:, free]
+        A = own.T @ own
+        step = np.zeros(m.n)
+        if not A.any():
+            return None
+        step[free] = np.linalg.solve(A + damping * A.diagonal().max() * np.eye(len(A)), own.T @ error)
+        blocked = free & (((q <= low) & (step < 0)) | ((q >= high) & (step > 0)))
+        if not blocked.any():
+            break
+        free &= ~blocked
+    longest = np.abs(step).max(initial=0.0)
+    if longest <= SHORTEST_POSE_STEP:
+        return None
+    step *= scale * min(1.0, LONGEST_POSE_STEP / longest)
+    to = q + m.positions.rates(x, step)[0]
+    inside = np.where((q >= low) & (q <= high), np.clip(to, low, high), to)
+    return m.configuration(inside, x, on_failure="nan")
+
+
+def random_states(m: Mechanism, count: int, seed: int) -> tuple[Array, Array, Array]:
+    random = np.random.default_rng(seed)
+    home = m.positions.coordinates(m.home)
+    reach = np.array([HOME_TURN if c.turns else HOME_TRAVEL * m._analysis.size for c in m.coordinates])
+    low, high = (np.array([getattr(c, side) for c in m.coordinates]) for side in ("lower", "upper"))
+    step = reach * random.uniform(-1.0, 1.0, (count, m.n))
+    position, left = np.tile(m.home, (count, 1)), np.arange(count)
+    for _ in range(TRIES_NEARER_HOME):
+        # a step over a limit is turned about, and kept within the other limit
+        q = home + step[left]
+        q = np.clip(np.where((q < low) | (q > high), home - step[left], q), low, high)
+        x = m.configuration(q, on_failure="nan")
+        good = np.flatnonzero(np.isfinite(x).all(axis=-1))
+        good = good[(m.bounds.margins(x[good]) >= 0).all(axis=-1) & (m.loop_condition(x[good]) < WORST_CONDITION)]
+        position[left[good]] = x[good]
+        left = np.delete(left, good)
+        if not len(left):
+            break
+        step[left] *= 0.5
+    else:
+        raise ConvergenceError(
+            f"{m.name}: there are no positions near home within the limits",
+            residual=np.nan,
+            iterations=TRIES_NEARER_HOME,
+        )
+    return position, random.normal(size=(count, m.n)), random.normal(size=(count, m.n))
+
+
+def random_argument(m: Mechanism, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
+    """Arguments that only mechanisms have, at random states."""
+    x, qd, _ = states
+    match argument:
+        case "q":
+            return m.positions.coordinates(x)
+        case "near":
+            return m.configuration(m.positions.coordinates(x) + NEARBY_OFFSET * np.sin(np.arange(len(x)))[:, None], x)
+        case "s" | "v":
+            return m._evaluator("state_of_position", {"x": x, "qd": qd})["sv".index(argument)]
+    return None

@@ -16,16 +16,20 @@ from tauforge.errors import SingularityError
 from tauforge.evaluation.reference import reference
 from tauforge.formulations.mechanism.configuration import rates_in_x
 from tauforge.formulations.mechanism.cuts import posed_at
+from tauforge.formulations.mechanism.kinematics import body_rates
 from tauforge.formulations.mechanism.springs import nearness_of_ends
-from tauforge.robots.mechanism.functions import OPEN_LOOP
 from tauforge.robots.mechanism.loop_matrices import loop_matrix, matrix_and_gaps, natural_scales
 from tauforge.robots.mechanism.mobility import RANK_TOLERANCE
-from tauforge.robots.mechanism.structure import POSE_LABELS, Analysis
+from tauforge.robots.mechanism.parts import POSE_LABELS
+from tauforge.robots.mechanism.structure import Analysis
 from tauforge.validation import listed
 
 if TYPE_CHECKING:
+    from tauforge.robots.mechanism.kinematics import MechanismKinematics
     from tauforge.robots.mechanism.mechanism import Mechanism
 
+OPEN_LOOP = 1e-3  # share of the mechanism's size, or rad: gap of a loop that has no dynamics
+REFUSED_CONDITION = 1e12  # condition number from which a position is refused
 NEARLY_WORST = 0.01  # share of the largest condition number from which a deeper reason is told
 BEYOND_ROUNDING = 1 / np.finfo(float).eps  # condition numbers above are as good as infinite
 MOVES_MOST = 0.5 - 1e-6  # of the largest rate: joints that messages name; rounding must not choose among equals
@@ -286,3 +290,50 @@ def _shares(m: Mechanism, sizes: Array) -> dict[str, float]:
     largest = max(found.values(), default=0.0)
     moving = {name: size / largest for name, size in found.items() if size > LEAST_MOTION * largest}
     return dict(sorted(moving.items(), key=lambda item: -round(item[1], 6)))  # rounding must not order equals
+
+
+# ------------------------------------------------------------------------------------------ from actuators to a body
+
+
+def actuator_condition_numbers(m: MechanismKinematics, x: Array, body: int, length: float) -> Array:
+    """(k,) of positions (k, N), finite ones; infinite at singular positions and where loops are open.
+
+    length: m, by which angular velocities become velocities
+    """
+    p, rank = m._analysis.parameters, freedoms_of(m, body)
+    if not rank:
+        return np.full(len(x), np.nan)
+    found = conditions(m._analysis, x)
+    motions, moved = _motions(m, found.motions, x, body, length)
+    _, drives, V = np.linalg.svd(motions[:, list(p.actuated if m._analysis.controlled else p.independent)])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        per_drive = moved @ np.swapaxes(V, 1, 2) / drives[:, None]  # but for a rotation of the actuators' rates
+    known = (found.gaps <= OPEN_LOOP) & (found.blocked <= OPEN_LOOP) & (found.freedom < REFUSED_CONDITION)
+    per_drive[~(known & np.isfinite(per_drive).all(axis=(1, 2)))] = 0.0
+    return ratio(np.linalg.svd(per_drive, compute_uv=False)[:, :rank])
+
+
+def freedoms_of(m: MechanismKinematics, body: int) -> int:
+    """With how many freedoms a body moves: the rank of the map at most positions, 0 to 6."""
+
+    def find() -> int:
+        x = m._analysis.mobility.positions
+        moved = _motions(m, conditions(m._analysis, x).motions, x, body, m._analysis.size)[1]
+        values = np.linalg.svd(moved, compute_uv=False)
+        return int((values > RANK_TOLERANCE * m._analysis.size).sum(axis=-1).max())
+
+    found: int = m._evaluator.kept(("freedoms of a body", body), find)
+    return found
+
+
+def _motions(m: MechanismKinematics, null: Array, x: Array, body: int, length: float) -> tuple[Array, Array]:
+    """The tree's rates (k, n, f) of the motions `null`, and the body's velocity and angular velocity (k, 6, f)."""
+    p = m._analysis.parameters
+    rates = null * np.array(p.scales)[:, None]
+
+    def formula(x: Sequence[Scalar]) -> list[list[Scalar]]:
+        return body_rates(p, x, body)
+
+    (by_rates,) = reference(formula, {"x": x}, ((6, p.n),))
+    by_rates[:, 3:] *= length
+    return rates, by_rates @ rates

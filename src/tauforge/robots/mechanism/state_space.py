@@ -1,7 +1,7 @@
 """The state of a mechanism for the integrators, with loops that stay closed, and rates that may be called independent.
 
 y = s, v: the tree without angles and the rates of the whole tree (`formulations/mechanism/state.py`). Equations are
-reduced to the usual rates (`state_functions.usual_rates`). Where these hardly move beside the others, other rates take
+reduced to the usual rates (`usual_rates`). Where these hardly move beside the others, other rates take
 their place. The choice depends on the position alone.
 
 At some positions the mechanism has another freedom for an instant, and goes through. There the loops do not tell where
@@ -10,26 +10,27 @@ it goes, and rounding decides. The motion is smooth, so its rates are found betw
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tauforge.algebra.scalars import Scalar, absolute
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import ConvergenceError, SingularityError
 from tauforge.evaluation.unmodified import method_is_ours, ours
-from tauforge.formulations.mechanism.state import length_scales, state_size
-from tauforge.robots.mechanism import rounding
-from tauforge.robots.mechanism.functions import MOST_LOST
+from tauforge.formulations.mechanism.state import length_scales, state_size, usual_rates
+from tauforge.robots.mechanism import guards
+from tauforge.robots.mechanism.guards import MOST_LOST
 from tauforge.robots.mechanism.mobility import preferred_rates
 from tauforge.robots.mechanism.singular_positions import ends_met, singular_position, words
-from tauforge.robots.mechanism.state_functions import usual_rates
-from tauforge.robots.state_space import NO_FIELDS, StateFormulas, StateSpace
+from tauforge.robots.state_space import NO_FIELDS, Judged, Loads, StateFormulas, StateSpace, formula_results
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
 
+Scalars = Sequence[Scalar]
 MOST_SPREAD = 20.0  # other rates beside the usual ones, at most
 CLOSED_GAP = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
 RECORDED_GAP = 1e-12  # the same: a gap that may be recorded
@@ -45,6 +46,7 @@ INTERPOLATION_ROUNDING = 1e3 * np.finfo(float).eps
 NEIGHBOUR_PLACES = (-3, -2, -1, 1, 2, 3)  # where they are on the way
 NEIGHBOUR_WEIGHTS = (1 / 20, -3 / 10, 3 / 4, 3 / 4, -3 / 10, 1 / 20)  # of the polynomial through six at the middle
 USUAL_RATES = ""  # the rates by which states are computed where these are good
+TINY = 1e-300  # a doubt is NaN where one of the values is
 
 
 @ours
@@ -86,7 +88,7 @@ class MechanismState(StateSpace):
             rows = (sets == by) & np.isfinite(y).all(axis=-1)
             if rows.any():
                 varied = {name: value[rows] for name, value in fields.items()}
-                found[rows] = rounding.lost_at_start(self.robot, position[rows], y[rows, self.cut :], by, varied)
+                found[rows] = guards.lost_at_start(self.robot, position[rows], y[rows, self.cut :], by, varied)
         return found
 
     def _without_inertia(self, position: Array, lost: float) -> SingularityError:
@@ -217,8 +219,6 @@ class MechanismState(StateSpace):
 
     @computed_once
     def formulas(self) -> StateFormulas | None:
-        from tauforge.robots.mechanism.state_formulas import MechanismFormulas
-
         return MechanismFormulas(self) if type(self) is MechanismState and own_dynamics(self.robot) else None
 
     def coordinates_used(self, position: Array) -> list[tuple[str, ...]] | None:
@@ -295,3 +295,46 @@ def _beside(results: list[Array]) -> Array:
 def own_dynamics(mechanism: Mechanism) -> bool:
     """Whether the method that gives accelerations is ours."""
     return method_is_ours(type(mechanism), "forward_dynamics")
+
+
+class MechanismFormulas:
+    """y = s, v as in `MechanismState`. Loops are closed by one step of Newton's method.
+
+    Values are not good where the usual rates hardly move beside the others, near positions with more freedom, and where
+    that step leaves loops open.
+    """
+
+    def __init__(self, space: MechanismState) -> None:
+        self.mechanism = mechanism = space.robot
+        size = mechanism._analysis.size
+        self.cut, self.independent = space.cut, space.independent
+        self.numbers = {"tree": space.cut, "tree_rates": mechanism._analysis.parameters.n}
+        self.gap = min(CLOSED_GAP * max(1.0, size), RECORDED_GAP * size)
+
+    @property
+    def parts(self) -> Mapping[str, int]:
+        return self.numbers
+
+    def packed(self, model: Any, position: Scalars, velocity: Scalars) -> list[Scalar]:
+        return formula_results(self.mechanism, "state_of_position", model, position, velocity)
+
+    def position(self, model: Any, y: Scalars) -> list[Scalar]:
+        return formula_results(self.mechanism, "position_of_state", model, y[: self.cut])
+
+    def velocity(self, y: Scalars) -> list[Scalar]:
+        return [y[self.cut + k] for k in self.independent]
+
+    def rates(self, model: Any, y: Scalars, force: Scalars, loads: Loads) -> Judged:
+        given = y[: self.cut], y[self.cut :], force
+        *found, nearness, spread = formula_results(self.mechanism, "state_rates", model, *given, loads=loads)
+        return Judged(found, (nearness * (1.0 / NEAR_MORE_FREEDOM),), (spread * (1.0 / MOST_SPREAD),))
+
+    def renewed(self, model: Any, y: Scalars) -> Judged:
+        *found, gap, nearness, spread = formula_results(
+            self.mechanism, "closed_state", model, y[: self.cut], y[self.cut :]
+        )
+        total: Scalar = 0.0
+        for value in found:
+            total = total + absolute(value)
+        doubts = (gap * (1.0 / self.gap), nearness * (1.0 / NEAR_MORE_FREEDOM), total * TINY)
+        return Judged(found, doubts, (spread * (1.0 / MOST_SPREAD),))

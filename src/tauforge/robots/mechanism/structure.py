@@ -2,62 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import IDENTITY, ZERO, Transform, Vector
 from tauforge.arrays import Array
 from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError
 from tauforge.evaluation.reference import reference
-from tauforge.formulations.bodies import MASSLESS_BODY
 from tauforge.formulations.mechanism.configuration import stepped_tree
 from tauforge.formulations.mechanism.parameters import (
     CUT_ROWS,
-    BodyInTree,
-    Cut,
     MechanismParameters,
-    Place,
-    ReactionParameters,
-    SpringParameters,
-    Tie,
 )
 from tauforge.formulations.mechanism.reactions import wrenches_of_multipliers
-from tauforge.formulations.trees.frames import GROUND
-from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of, own_axes
-from tauforge.robots.mechanism.leg_choice import legs
+from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of, mechanism_size
+from tauforge.robots.mechanism.choices import independent_body, independent_rates, legs, reduced_sets, reductions
 from tauforge.robots.mechanism.loop_matrices import LoopEquations, gaps_at, loop_matrix, natural_scales, row_count
-from tauforge.robots.mechanism.misalignment import misaligned_axes
 from tauforge.robots.mechanism.mobility import (
-    BAD_RATES,
     ELSEWHERE,
     NEARBY,
     Mobility,
     SampleSearch,
-    chosen,
     controls,
-    goodness,
     independent_forces,
     mobility,
     samples,
 )
-from tauforge.robots.mechanism.model import NO_DRIVE
-from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spring, body_in_text
-from tauforge.robots.mechanism.reductions import reduced_sets, reductions
+from tauforge.robots.mechanism.model import bare_parameters
+from tauforge.robots.mechanism.parts import (
+    POSE_LABELS,
+    MechanismJoint,
+    Slider,
+    body_in_text,
+)
 from tauforge.robots.mechanism.spanning_tree import SpanningTree, spanning_tree
-from tauforge.validation import counted, freedoms, known_names
+from tauforge.validation import counted, freedoms
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.description import MechanismDescription
 
-POSE_LABELS = ("x", "y", "z", "theta_x", "theta_y", "theta_z")
 ROW_NAMES = ("x", "y", "z", "turn about x", "turn about y", "turn about z")
 FELT_REACTION = 1e-9  # share of a reaction that a redundant constraint changes
 AS_LARGE = 1.0 - 1e-9  # of the largest row's size, from which one counts as large
+MISALIGNED = 1e-3  # rad, or share of the mechanism's size: more is meant
+ALIGNED = 1e-11  # the same: less is rounding, and locks nothing
 WORST_GAP = 1e-9  # of the mechanism's size, of a home position that is called closed
 
 
@@ -117,19 +110,13 @@ class Analysis(NamedTuple):
     controlled: bool  # whether the actuators can give every acceleration
 
 
-def mechanism_size(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> float:
-    """m: the largest distance between two of its points."""
-    points = np.array([joint.at for joint in joints] + [body.com for body in bodies] + [body.origin for body in bodies])
-    return float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0
-
-
 def analyse(m: MechanismDescription) -> Analysis:
-    floating = _named_body(m)
+    floating = independent_body(m)
     tree = spanning_tree(m.bodies, m.joints, floating, m.cut)
     assembly = assembled(m.bodies, m.joints, tree)
     cuts = cuts_of(assembly, m.bodies, m.joints, tree)
     names = rate_names(m, tree, assembly)
-    bare = _bare(m, tree, assembly, cuts)
+    bare = bare_parameters(m, tree, assembly, cuts)
     size = mechanism_size(m.bodies, m.joints)
     found = _sampled(bare, assembly, size)
     cut_names = _cut_names(m, tree)
@@ -139,7 +126,7 @@ def analyse(m: MechanismDescription) -> Analysis:
             "it cannot move: its constraints lock it", field="joints", remedy=_why_locked(found, m.joints, size)
         )
     actuated = _actuated(m, assembly)
-    independent = _independent(m, names, found, actuated, assembly)
+    independent = independent_rates(m, names, found, actuated, assembly)
     sets = reduced_sets(bare, found, independent)
     cheap = reductions(bare, found, sets)
     working = independent_forces(found, actuated)
@@ -163,21 +150,6 @@ def analyse(m: MechanismDescription) -> Analysis:
     return Analysis(structure, tree, assembly, parameters, found, names, cut_names, size, controlled)
 
 
-def _named_body(m: MechanismDescription) -> tuple[str, ...]:
-    """The body whose pose is to be independent, unless a Free joint gives it that."""
-    wanted = (m.independent,) if isinstance(m.independent, str) else tuple(m.independent or ())
-    names = {body.name for body in m.bodies}
-    free = {joint.child for joint in _free_of_ground(m)}
-    poses = {f"{body}.{label}": body for body in names for label in POSE_LABELS} | {body: body for body in names}
-    coordinates = {name for joint in m.joints for name in (joint.name, *joint.coordinate_names)}
-    bodies = {poses[name] for name in wanted if name in poses and name not in coordinates}
-    return tuple(sorted(bodies - free))
-
-
-def _free_of_ground(m: MechanismDescription) -> list[Free]:
-    return [joint for joint in m.joints if isinstance(joint, Free) and joint.parent == GROUND_NAME]
-
-
 def rate_names(m: MechanismDescription, tree: SpanningTree, assembly: Assembly) -> tuple[str, ...]:
     found = [""] * len(assembly.reads)
     for joint, rates in zip(m.joints, assembly.joint_rates, strict=True):
@@ -188,114 +160,6 @@ def rate_names(m: MechanismDescription, tree: SpanningTree, assembly: Assembly) 
         if frame.kind == "F" and not found[frame.at]:
             body = next(floating)
             found[frame.at : frame.at + 6] = [f"{body}.{label}" for label in POSE_LABELS]
-    return tuple(found)
-
-
-def _bare(
-    m: MechanismDescription, tree: SpanningTree, assembly: Assembly, cuts: tuple[Cut, ...]
-) -> MechanismParameters:
-    """Parameters without masses and without a choice of coordinates."""
-    numbers = {body.name: k for k, body in enumerate(m.bodies)} | {GROUND_NAME: GROUND}
-    places = [_body_place(assembly, body, numbers[body.name]) for body in m.bodies]
-    copies = [branch.outer for branch in tree.branches if branch.copy_of is not None]
-    for name in copies:
-        numbers[name] = len(places)
-        places.append(Place(assembly.of_body[name], Transform(IDENTITY, ZERO), numbers[name]))
-    drives = [NO_DRIVE] * len(assembly.reads)
-    ties = []
-    by_name = {joint.name: k for k, joint in enumerate(m.joints)}
-    for joint, rates in zip(m.joints, assembly.joint_rates, strict=True):
-        for k in rates or ():
-            drives[k] = joint.drive
-        if joint.mimic is not None:
-            leader, factor, offset = joint.mimic
-            if leader not in by_name:
-                raise ModelError(
-                    f"there is no joint {leader!r}", field=f"{joint.name}.mimic", remedy=known_names(leader, by_name)
-                )
-            led, own = assembly.joint_rates[by_name[leader]], rates
-            if led is None or own is None or len(led) != 1:
-                raise ModelError(f"{leader!r} is no Hinge or Slider", field=f"{joint.name}.mimic")
-            ties.append(Tie(own[0], led[0], factor, offset))
-    _check_leaders(m)
-    return MechanismParameters(
-        assembly.frames,
-        assembly.reads,
-        cuts,
-        tuple(ties),
-        frozenset(),
-        (),
-        (),
-        (),
-        (),
-        tuple(drives),
-        m.coulomb_speed,
-        Vector(*m.gravity),
-        tuple(BodyInTree(place, MASSLESS_BODY) for place in places),
-        tuple(_spring(assembly, spring, numbers) for spring in _checked_springs(m)),
-        places[numbers[m.tool_body]],
-        _reactions(m, tree, assembly, numbers),
-        mechanism_size(m.bodies, m.joints),
-    )
-
-
-def _check_leaders(m: MechanismDescription) -> None:
-    """Every joint that follows another follows, in the end, one that follows none."""
-    leaders = {joint.name: joint.mimic[0] for joint in m.joints if joint.mimic is not None}
-    for name in leaders:
-        met, leader = [name], leaders[name]
-        while leader in leaders and leader not in met:
-            met.append(leader)
-            leader = leaders[leader]
-        if leader in met:
-            raise ModelError(f"{', '.join(met)} mimic each other in a circle", field=f"{name}.mimic")
-
-
-def _body_place(assembly: Assembly, body: Body, number: int) -> Place:
-    return assembly.place(body.name, number, body.home_frame)
-
-
-def _checked_springs(m: MechanismDescription) -> Sequence[Spring]:
-    known = (GROUND_NAME, *(body.name for body in m.bodies))
-    for spring in m.springs:
-        for name in (spring.body_a, spring.body_b):
-            if name not in known:
-                raise ModelError(f"there is no body {name!r}", field="springs", remedy=known_names(name, known))
-    return m.springs
-
-
-def _spring(assembly: Assembly, spring: Spring, numbers: Mapping[str, int]) -> SpringParameters:
-    ends = []
-    for name, point in ((spring.body_a, spring.point_a), (spring.body_b, spring.point_b)):
-        ends.append(assembly.place(name, numbers[name], Transform(IDENTITY, Vector(*point))))
-    return SpringParameters(ends[0], ends[1], spring.stiffness, spring.length, spring.damping)
-
-
-def _reactions(
-    m: MechanismDescription, tree: SpanningTree, assembly: Assembly, numbers: Mapping[str, int]
-) -> tuple[ReactionParameters, ...]:
-    outside: dict[str, set[int]] = {}
-    for branch in reversed(tree.branches):  # each begins where an earlier one ended
-        own = outside.setdefault(branch.outer, set()) | {numbers[branch.outer]}
-        outside[branch.outer] = own
-        outside.setdefault(branch.inner, set()).update(own)
-
-    def beyond(outer: str) -> frozenset[int]:
-        return frozenset(outside[outer])
-
-    branches = {branch.joint: branch for branch in tree.branches}
-    found = []
-    for k, joint in enumerate(m.joints):
-        world = own_axes(joint)
-        if k in tree.cut:
-            at = assembly.place(joint.child, numbers[joint.child], world)
-            found.append(ReactionParameters(at, frozenset(), 1.0, tree.cut.index(k)))
-            continue
-        branch = branches[k]
-        child = branch.outer if (branch.copy_of or branch.outer) == joint.child else joint.child
-        sign = 1.0 if (branch.copy_of or branch.outer) == joint.child else -1.0
-        at = assembly.place(child, numbers[child], world)
-        found.append(ReactionParameters(at, beyond(branch.outer), sign, None))
     return tuple(found)
 
 
@@ -374,71 +238,6 @@ def _actuated(m: MechanismDescription, assembly: Assembly) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _independent(
-    m: MechanismDescription, names: tuple[str, ...], found: Mobility, actuated: tuple[int, ...], assembly: Assembly
-) -> tuple[int, ...]:
-    if m.independent is None:
-        if len(actuated) == found.freedom and goodness(found, actuated) > BAD_RATES:
-            return actuated
-        in_x = [int(k) for k in np.argsort(assembly.reads)]
-        if found.freedom == len(names):
-            return tuple(in_x)
-        return chosen(found, actuated)
-    wanted = (m.independent,) if isinstance(m.independent, str) else tuple(m.independent)
-    known = {name: [k] for k, name in enumerate(names)}
-    groups = {body.name: tuple(f"{body.name}.{label}" for label in POSE_LABELS) for body in m.bodies}
-    groups |= {joint.child: joint.coordinate_names for joint in _free_of_ground(m)}
-    groups |= {joint.name: joint.coordinate_names for joint in m.joints if len(joint.letters) > 1}
-    for group, parts in groups.items():
-        if group not in known and all(part in known for part in parts):
-            known[group] = [known[part][0] for part in parts]
-    picked: list[int] = []
-    whole = False  # whether a body or a joint of several coordinates is named
-    for name in wanted:
-        if name not in known:
-            raise _no_coordinate(m, name, names)
-        picked += known[name]
-        whole = whole or len(known[name]) > 1
-    if whole and len(picked) > found.freedom:  # a pose of which only some coordinates move
-        picked = list(chosen(found, (), picked))
-    if len(picked) != found.freedom:
-        named = f"{counted(len(picked), 'coordinate')} {'is' if len(picked) == 1 else 'are'} named"
-        raise ModelError(
-            f"{named}, but {m.name} has {freedoms(found.freedom)}",
-            field="independent",
-            remedy="Name as many, or leave independent out",
-        )
-    if not goodness(found, picked) > BAD_RATES:
-        does = "does" if len(picked) == 1 else "do"
-        raise ModelError(
-            f"{', '.join(names[k] for k in picked)} {does} not determine the motion of {m.name}: others move while "
-            f"{'it stands' if len(picked) == 1 else 'they stand'} still",
-            field="independent",
-            remedy="Name others, or leave independent out",
-        )
-    in_x = sorted(picked, key=lambda k: assembly.reads[k])
-    if found.freedom == len(names) and picked != in_x:
-        raise ModelError(
-            "all coordinates are named, in another order than positions have: nothing would tell a position from its "
-            "coordinates",
-            field="independent",
-            remedy=f"Leave independent out, or name them as {', '.join(names[k] for k in in_x)}",
-        )
-    return tuple(picked)
-
-
-def _no_coordinate(m: MechanismDescription, name: str, names: Sequence[str]) -> ModelError:
-    """names: of the tree's coordinates"""
-    own = [joint for joint in m.joints if name in (joint.name, *joint.coordinate_names)]
-    if not own:
-        return ModelError(f"there is no coordinate {name!r}", field="independent", remedy=known_names(name, names))
-    if not own[0].letters:
-        return ModelError(f"{name!r} is a Weld, which does not move", field="independent", remedy="Name another")
-    return ModelError(
-        f"{name!r} is cut to open the loop", field="independent", remedy="Name another, or choose the cuts by cut="
-    )
-
-
 def _redundant(
     m: MechanismParameters, found: Mobility, cut_names: Sequence[str]
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -495,3 +294,43 @@ def _with_unknown_reactions(p: MechanismParameters, found: Mobility, size: float
 
 def _places(mask: Array) -> frozenset[int]:
     return frozenset(np.flatnonzero(mask).tolist())
+
+
+class _Axis(NamedTuple):
+    joint: str
+    point: Array | None  # None for a slider, whose axis has a direction alone
+    direction: Array
+
+
+def misaligned_axes(joints: Sequence[MechanismJoint], size: float) -> str:
+    """Which two axes are farthest from parallel or from meeting, among those that nearly are; "" for none.
+
+    size: m, of the mechanism
+    """
+    astray = [pair for one, other in combinations(_axes(joints), 2) if (pair := _pair(one, other, size)) is not None]
+    return max(astray, key=lambda pair: float(f"{pair[0]:.3g}"))[1] if astray else ""  # the first of equals
+
+
+def _axes(joints: Sequence[MechanismJoint]) -> Iterator[_Axis]:
+    for joint in joints:
+        own = getattr(joint, "axes", (joint.axis,) if hasattr(joint, "axis") else ())
+        point = None if isinstance(joint, Slider) else np.array(joint.at)
+        for direction in own:
+            yield _Axis(joint.name, point, np.array(direction))
+
+
+def _pair(one: _Axis, other: _Axis, size: float) -> tuple[float, str] | None:
+    """How far astray they are, rad or share of the size, and that in words; None where they are not nearly so."""
+    if one.joint == other.joint:
+        return None
+    across = np.cross(one.direction, other.direction)
+    sine = float(np.linalg.norm(across))
+    names = f"those of {one.joint} and {other.joint}"
+    if sine < MISALIGNED:
+        return (sine, f"{names} are parallel but for {sine:.2g} rad") if sine > ALIGNED else None
+    if one.point is None or other.point is None:
+        return None
+    distance = abs(float((other.point - one.point) @ across)) / sine
+    if not ALIGNED * size < distance < MISALIGNED * size:
+        return None
+    return distance / size, f"{names} miss each other by {distance:.2g} m"

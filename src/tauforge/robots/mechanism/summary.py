@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tauforge.robots.mechanism.limits import outside
+from tauforge.robots.mechanism.description import outside
 from tauforge.robots.mechanism.structure import Structure
 from tauforge.robots.summary import INERTIAS, PRODUCTS, Cell, Rows, Span, Summary, SummaryTable, Words, six_numbers
 from tauforge.validation import counted, freedoms

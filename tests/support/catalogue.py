@@ -1,0 +1,20 @@
+"""Robots of the catalogue by name: their kind as their files tell it, and those whose turn it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import tauforge as tf
+from conftest import SOAK, TURN, TURNS
+from tauforge.formats.loading import CATALOGUE_FOLDER
+
+
+def names_of(kind: str) -> list[str]:
+    """Names of all robots of a kind: arm, platform, mechanism. None of them is made: tests are collected sooner."""
+    texts = {name: (CATALOGUE_FOLDER / f"{name}.toml").read_text(encoding="utf-8") for name in tf.catalogue()}
+    return [name for name, text in texts.items() if f'\nformat = "tauforge-{kind}-' in text]
+
+
+def in_turn(names: Sequence[str]) -> tuple[str, ...]:
+    """Every third name, others on other days (`TURN` of conftest.py); a soak has all."""
+    return tuple(names if SOAK > 1 else names[TURN % TURNS :: TURNS])

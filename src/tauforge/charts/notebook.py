@@ -1,4 +1,4 @@
-"""What a notebook shows of a result: its summary as text and as tables, with its figure where matplotlib is present."""
+"""Results in notebooks: the summary as text and as tables, with a figure where matplotlib is installed."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from tauforge.class_tools import with_field_docs
 from tauforge.designs.evaluation import home_at, places_of
 from tauforge.errors import ModelError
 from tauforge.motion.csv_motion import CsvMotion
-from tauforge.motion.joint_move import JointMove
 from tauforge.motion.motion import Motion, PoseMotion
+from tauforge.motion.waypoints import JointMove
 from tauforge.robots.robot import Robot
 from tauforge.sweeps.grid import Axis, with_units
 from tauforge.units import in_si

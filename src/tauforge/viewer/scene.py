@@ -13,7 +13,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.pictures import triangles
-from tauforge.pictures.solids import Body, bodies_of, extent_with
+from tauforge.pictures.solids import SolidMesh, bodies_of, extent_with
 from tauforge.pictures.triangles import Mesh
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.positions import body_name
@@ -332,7 +332,7 @@ class ShapeNodes:
         for node, turn, place in zip(self._nodes, quaternions(poses[:, :3, :3]), poses[:, :3, 3], strict=True):
             node.wxyz, node.position = turn, place
 
-    def _added(self, api: Any, body: Body) -> Any:
+    def _added(self, api: Any, body: SolidMesh) -> Any:
         return api.add_mesh_simple(
             f"/shapes/{body.solid}",
             body.mesh.vertices.astype(np.float32),

@@ -111,15 +111,13 @@ def workspace_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float],
         )
         for name in quantities
     )
-    held = {c.name: float(x) for c, x in zip(robot.coordinates, positions.home, strict=True)}
-    others = {c.name: held[c.name] for i, c in enumerate(robot.coordinates) if i not in positions.columns.values()}
     return Study(
         name="workspace",
         axes=checked,
         results=results,
         compute=AtPositions(robot, positions, quantities, payload, forces, largest_condition, unknown),
         title=f"Workspace of {robot.name}",
-        attributes={"robot": robot.name, "at": others, "judged": judged},
+        attributes={"robot": robot.name, "at": positions.held(robot), "judged": judged},
     )
 
 
@@ -160,12 +158,11 @@ def holding_forces_study(
 ) -> Study:
     positions, checked = positions_and_axes(robot, axes, at)
     unit = common_unit(actuator.unit for actuator in robot.actuators)
-    held = {c.name: float(x) for c, x in zip(robot.coordinates, positions.home, strict=True)}
     return Study(
         name="holding-forces",
         axes=checked,
         results=(Result("largest_force", "float32", unit, "largest force that holds the robot at rest"),),
         compute=HoldingForces(robot, positions),
         title=f"Largest holding force of {robot.name}",
-        attributes={"robot": robot.name, "at": {name: x for name, x in held.items() if name not in positions.columns}},
+        attributes={"robot": robot.name, "at": positions.held(robot)},
     )

@@ -40,7 +40,7 @@ TRANSLUCENT = 0.4
 
 
 class VisibleParts(NamedTuple):
-    """What of the scene is visible."""
+    """Parts of the scene that are visible."""
 
     shapes: bool = True
     forces: bool = True
@@ -185,7 +185,7 @@ class Scene:
         return node
 
     def _picker(self, names: Sequence[str]) -> Callable[[Any], Any]:
-        """What to do at a click on a node of bodies with these names. A hit without an index is of none of them."""
+        """Handler of clicks on a node of bodies with these names. A hit without an index is of none of them."""
 
         async def clicked(event: Any) -> None:
             k = event.instance_index
@@ -195,7 +195,7 @@ class Scene:
         return clicked
 
     def _picker_of_one(self, name: str) -> Callable[[Any], Any]:
-        """What to do at a click on a node of one body."""
+        """Handler of clicks on a node of one body."""
 
         async def clicked(event: Any) -> None:
             self.pick(name)

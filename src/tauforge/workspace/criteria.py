@@ -28,6 +28,7 @@ from tauforge.validation import real
 BLOCK_POSITIONS = 65_536  # computed at once, so that memory does not grow with their number
 EQUAL_MARGINS = 1e-7  # m, rad, N or N m, of the larger of 1 and the bound: margins that differ by less are equal
 PAYLOAD_NUMBERS = 10
+FEWEST = 4  # rings, rays, cells or samples
 
 
 @summarised
@@ -241,6 +242,15 @@ def checked_numbers(robot: Robot, name: str, given: ArrayLike) -> Array:
     if not np.isfinite(position).all():
         raise ShapeError(name, expected="finite numbers", got=str(position[~np.isfinite(position)][0]))
     return position
+
+
+def checked_count(name: str, given: int, most: int | None = None) -> int:
+    """A whole number of at least `FEWEST`, and at most `most` if that is given."""
+    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+    if not whole or given < FEWEST or (most is not None and given > most):
+        upto = f" and at most {most}" if most is not None else ""
+        raise ShapeError(name, expected=f"a whole number of at least {FEWEST}{upto}", got=repr(given))
+    return int(given)
 
 
 def positions_of(robot: Robot, coordinates: Array, near: Array) -> Array:

@@ -20,27 +20,19 @@ from tauforge.formulations.bodies import body_of
 from tauforge.formulations.stewart.parameters import LEGS, PlatformParameters, default_axes, with_payload
 from tauforge.plugins import save
 from tauforge.robots import plausibility
-from tauforge.robots.loads import Payload, one_payload
-from tauforge.robots.plausibility import warn_of_far_masses
+from tauforge.robots.loads import BODY_SHARES, Payload, one_payload
 from tauforge.robots.records import KnownException, Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.stewart import spherical_legs
-from tauforge.robots.stewart.model import platform_parameters
+from tauforge.robots.stewart.model import LEG_PARTS, platform_parameters
 from tauforge.robots.stewart.spherical_legs import BASE_JOINTS, SPHERICAL, UNIVERSAL
 from tauforge.validation import Floats, Rows
 
 COINCIDENT = 1e-9  # of the platform's size: points nearer than that are one
 AXIS_TOLERANCE = 1e-9  # sine of the angle below which an axis is taken to lie along another
 MASSES = (
-    "lower_mass",
-    "upper_mass",
-    "lower_com",
-    "upper_com",
-    "lower_inertia",
-    "upper_inertia",
-    "platform_mass",
-    "platform_com",
-    "platform_inertia",
+    *(f"{part}_{field}" for field in BODY_SHARES for part in LEG_PARTS),
+    *(f"platform_{field}" for field in BODY_SHARES),
 )
 
 
@@ -162,7 +154,7 @@ class PlatformDescription(Robot):
                 field=missing[0],
                 remedy="Give all of them, or none for a geometry without dynamics",
             )
-        for part in ("lower", "upper"):
+        for part in LEG_PARTS:
             put(f"{part}_mass", _per_leg_numbers(getattr(self, f"{part}_mass"), f"{part}_mass"))
             put(f"{part}_com", validation.rows(_per_leg(getattr(self, f"{part}_com"), (3,), f"{part}_com")))
             put(f"{part}_inertia", _inertias(getattr(self, f"{part}_inertia"), f"{part}_inertia"))
@@ -200,26 +192,17 @@ class PlatformDescription(Robot):
             put("leg_radius", validation.non_negative(self.leg_radius, "leg_radius"))
 
     def _check_bodies(self) -> None:
-        if not all(isinstance(exception, KnownException) for exception in self.known_exceptions):
-            raise ModelError("expected a sequence of KnownException", field="known_exceptions")
         bodies: dict[str, Rows] = {}
         if self.has_masses:
             bodies["platform"] = cast(Rows, self.platform_inertia)
             distances = {"platform": math.hypot(*cast(Floats, self.platform_com))}
-            for part in ("lower", "upper"):
+            for part in LEG_PARTS:
                 tensors = cast(tuple[Rows, ...], getattr(self, f"{part}_inertia"))
                 alike = len(set(tensors)) == 1
                 distances[f"{part} part"] = max(math.hypot(*com) for com in getattr(self, f"{part}_com"))
                 bodies |= {f"{part} part" if alike else f"{part} part of leg {i + 1}": t for i, t in enumerate(tensors)}
-            warn_of_far_masses(self.name, distances)
-        unknown = {exception.body for exception in self.known_exceptions} - set(bodies)
-        if unknown:
-            raise ModelError(
-                f"there is no body named {', '.join(sorted(unknown))}",
-                field="known_exceptions",
-                remedy=f"Known: {', '.join(bodies) or 'none, the platform has no masses'}",
-            )
-        plausibility.warn_of_faults(self.name, bodies, {exception.body for exception in self.known_exceptions})
+            plausibility.warn_of_far_masses(self.name, distances)
+        plausibility.check_bodies(self.name, bodies, self.known_exceptions)
 
     # ---------------------------------------------------------------------------------------------------- questions
 

@@ -123,14 +123,14 @@ def _refusal(platform: PlatformDescription, field: str) -> tuple[str, str] | Non
     return None
 
 
-def fields_carrying(platform: PlatformDescription, payload: Payload, given: Mapping[str, Array]) -> dict[str, Array]:
+def fields_carrying(platform: PlatformDescription, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
     """Mass, mass centre and inertia (N, ...) of the platform, or those given, with payloads fixed to it.
 
     Identity: those of `platform.carrying(payload)`, row by row.
     """
     own = {}
     for field, share in BODY_SHARES.items():
-        value = given.get(f"platform_{field}", np.array(getattr(platform, f"platform_{field}")))
+        value = fields.get(f"platform_{field}", np.array(getattr(platform, f"platform_{field}")))
         own[field] = np.expand_dims(value, value.ndim - len(share))  # a row of one body
     both = with_payload(own, 0, payload, NO_DISPLACEMENT)
     return {f"platform_{field}": value.squeeze(-1 - len(BODY_SHARES[field])) for field, value in both.items()}

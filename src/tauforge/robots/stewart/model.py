@@ -25,14 +25,13 @@ from tauforge.formulations.stewart.parameters import (
     default_axes,
 )
 from tauforge.robots.loads import BODY_SHARES, with_payload
-from tauforge.robots.stewart.spherical_legs import UNIVERSAL, off_axis
+from tauforge.robots.stewart.field_checks import LEG_PARTS, UNIVERSAL, off_axis
 
 if TYPE_CHECKING:
     from tauforge.robots.loads import Payload
     from tauforge.robots.stewart.description import PlatformDescription
 
 Scalars = Sequence[Scalar]
-LEG_PARTS = ("lower", "upper")
 FIELD_SHAPES: dict[str, tuple[int, ...]] = {
     "base_points": (LEGS, 3),
     "platform_points": (LEGS, 3),

@@ -40,7 +40,7 @@ from tauforge.formulations.mechanism.parameters import (
 )
 from tauforge.formulations.trees.frames import FREEDOMS, GROUND, ancestors
 from tauforge.robots.mechanism.assembly import Assembly
-from tauforge.robots.mechanism.loop_matrices import JointFrames, loop_matrix, natural_scales
+from tauforge.robots.mechanism.loop_matrices import JointFrames, LoopEquations
 from tauforge.robots.mechanism.mobility import (
     BAD_RATES,
     FEWEST_SAMPLES,
@@ -160,12 +160,11 @@ def reduced_sets(m: MechanismParameters, found: Mobility, independent: tuple[int
 
 def reductions(m: MechanismParameters, found: Mobility, sets: Sequence[tuple[int, ...]]) -> tuple[Reduction, ...]:
     """For each set of rates the axes that promise to cost least: the same kind of axes for every cut."""
-    choices, scales = [axes_to_choose(m.frames, cut) for cut in m.cuts], natural_scales(m, m.size)
+    choices = [axes_to_choose(m.frames, cut) for cut in m.cuts]
     kinds = range(max(map(len, choices), default=1))
     wanted = [tuple(axes[min(kind, len(axes) - 1)] for axes in choices) for kind in kinds]
     positions = np.concatenate([found.positions, found.elsewhere])
-    elsewhere = loop_matrix(m, found.elsewhere) * scales[0] / scales[1][:, None]
-    matrices = np.concatenate([found.matrices, elsewhere])
+    matrices = np.concatenate([found.matrices, LoopEquations(m).scaled(found.elsewhere)[0]])
     rotations = JointFrames(m).worlds(positions)[..., :3, :3].swapaxes(0, 1) if m.cuts else np.zeros(0)
     enough, near = len(found.matrices) > FEWEST_SAMPLES, len(found.matrices)
     tried = {axes: _present(m, matrices, rotations, axes, enough) for axes in dict.fromkeys(wanted)}

@@ -7,12 +7,17 @@ closed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
+from tauforge.evaluation.reference import reference
+from tauforge.formulations.mechanism.configuration import stepped_tree
+from tauforge.formulations.mechanism.parameters import MechanismParameters
+from tauforge.robots.mechanism.loop_matrices import LoopEquations
 
 
 class SampleSearch(NamedTuple):
@@ -66,37 +71,34 @@ class Mobility(NamedTuple):
     elsewhere: Array
 
 
-def samples(
-    matrix_and_gaps: Callable[[Array], tuple[Array, Array]],
-    advanced: Callable[[Array, Array], Array],
-    home: Array,
-    scale: Array,
-    search: SampleSearch,
-) -> Array:
-    """(k, N) positions whose loops are closed, from random ones around home.
-
-    matrix_and_gaps: J (k, rows, n) and by how much loops are open, (k, rows), at x (k, N); rows of lengths as shares
-                     of the mechanism's size
-    advanced:        x after steps (k, n) of the tree's rates
-    scale:           (n,) 1 for angles, the mechanism's size for lengths
-    """
-    rng = np.random.default_rng(search.seed)
+def samples(loops: LoopEquations, home: Array, search: SampleSearch) -> Array:
+    """(k, N) positions whose loops are closed, from random ones around home."""
+    rng, m = np.random.default_rng(search.seed), loops.parameters
     start = np.broadcast_to(home, (search.tried, len(home)))
-    x = advanced(start, search.spread * scale * rng.uniform(-1, 1, (search.tried, len(scale))))
+    x = stepped(m, start, search.spread * loops.scale * rng.uniform(-1, 1, (search.tried, m.n)))
     moving = np.arange(search.tried)
     for _ in range(search.steps):
-        J, left = matrix_and_gaps(x[moving])
-        if not J.shape[1] or not len(scale):  # nothing closes, or nothing moves
+        J, left = loops.matrix_and_gaps(x[moving])
+        if not J.shape[1] or not m.n:  # nothing closes, or nothing moves
             break
-        step = closing_step(J, left, scale, search.longest)
-        x[moving] = advanced(x[moving], step)
-        moving = moving[np.abs(step / scale).max(axis=-1) >= LAST_STEP]
+        step = closing_step(J / loops.row_scale[:, None], left / loops.row_scale, loops.scale, search.longest)
+        x[moving] = stepped(m, x[moving], step)
+        moving = moving[np.abs(step / loops.scale).max(axis=-1) >= LAST_STEP]
         if search.tried - len(moving) >= search.enough:
             break
     good = np.asarray(np.isfinite(x).all(axis=-1))
-    gaps = np.where(good[:, None], matrix_and_gaps(x)[1], np.inf)
+    gaps = np.where(good[:, None], loops.scaled(x)[1], np.inf)
     good &= np.abs(gaps).max(axis=-1, initial=0.0) <= SAMPLE_GAP
     return np.asarray(x[good])
+
+
+def stepped(m: MechanismParameters, positions: Array, step: Array) -> Array:
+    """(k, N) positions after steps (k, n) of the tree's rates."""
+
+    def formula(x: Sequence[Scalar], step: Sequence[Scalar]) -> list[Scalar]:
+        return stepped_tree(m, x, step)
+
+    return reference(formula, {"x": positions, "step": step}, ((positions.shape[1],),))[0]
 
 
 def closing_step(J: Array, gaps: Array, scale: Array, longest: float = NEARBY.longest) -> Array:
@@ -118,10 +120,11 @@ def closing_step(J: Array, gaps: Array, scale: Array, longest: float = NEARBY.lo
     return np.asarray(step * np.minimum(1.0, longest / np.maximum(large, 1e-300)))
 
 
-def mobility(matrices: Array, positions: Array, elsewhere: Array, scale: Array, row_scale: Array) -> Mobility:
-    """row_scale: (rows,) 1 for angles, the mechanism's size for lengths."""
-    n = matrices.shape[2]
-    scaled = matrices * scale / row_scale[:, None]
+def mobility(loops: LoopEquations, home: Array) -> Mobility:
+    """The freedom of a mechanism, from samples around home and, where it has loops, in other assemblies."""
+    positions = np.concatenate([home[None], samples(loops, home, NEARBY)])
+    elsewhere = samples(loops, home, ELSEWHERE) if loops.parameters.cuts else positions[:0]
+    scaled, n = loops.scaled(positions)[0], loops.parameters.n
     felt = scaled.any(axis=(0, 1))
     coupled, alone = np.flatnonzero(felt), np.flatnonzero(~felt)
     ranks, null = list[int](), list[Array]()

@@ -19,7 +19,7 @@ from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError
 from tauforge.evaluation.arguments import as_argument
 from tauforge.formulations.mechanism.parameters import LegStep
-from tauforge.robots.mechanism.loop_matrices import gaps_at, natural_scales
+from tauforge.robots.mechanism.loop_matrices import LoopEquations
 from tauforge.robots.poses import pose_error
 from tauforge.validation import broadcast_shape, counted
 
@@ -144,7 +144,7 @@ def is_closed(m: MechanismKinematics, x: Array, gap: Array) -> Array:
     done = gap <= max(CLOSED_GAP * min(1.0, analysis.size), rounding)
     unsure = ~done & (gap <= CLOSED_GAP * max(1.0, analysis.size))
     if unsure.any():  # lengths count beside the mechanism's size
-        scaled = gaps_at(analysis.parameters, x[unsure]) / natural_scales(analysis.parameters, analysis.size)[1]
+        scaled = LoopEquations(analysis.parameters).scaled(x[unsure])[1]
         done[unsure] = np.abs(scaled).max(axis=-1) <= CLOSED_GAP
     return np.asarray(done)
 

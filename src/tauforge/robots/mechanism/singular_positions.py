@@ -18,7 +18,7 @@ from tauforge.formulations.mechanism.configuration import rates_in_x
 from tauforge.formulations.mechanism.cuts import posed_at
 from tauforge.formulations.mechanism.kinematics import body_rates
 from tauforge.formulations.mechanism.springs import nearness_of_ends
-from tauforge.robots.mechanism.loop_matrices import loop_matrix, matrix_and_gaps, natural_scales
+from tauforge.robots.mechanism.loop_matrices import LoopEquations
 from tauforge.robots.mechanism.mobility import RANK_TOLERANCE
 from tauforge.robots.mechanism.parts import POSE_LABELS
 from tauforge.robots.mechanism.structure import Analysis
@@ -45,7 +45,7 @@ class Conditions(NamedTuple):
     actuation: infinite where the actuators lose control, or work against each other; 1 where there are none
     gaps:      the worst gap of a loop, as a share of the mechanism's size, or rad
     blocked:   what redundant constraints see of the usual motions, as such a share: zero where they are redundant
-    motions:   (k, n, f) orthonormal bases of the motions that the loops allow, rates in units of `natural_scales`
+    motions:   (k, n, f) orthonormal bases of the motions that the loops allow, rates in units of `LoopEquations.scale`
     """
 
     freedom: Array
@@ -68,9 +68,8 @@ def ratio(values: Array) -> Array:
 def conditions(analysis: Analysis, x: Array) -> Conditions:
     """Those of positions (k, N)."""
     p = analysis.parameters
-    columns, rows = natural_scales(p, analysis.size)
-    J, gaps = matrix_and_gaps(p, x)
-    J, gaps = J * columns / rows[:, None], np.abs(gaps / rows).max(axis=-1, initial=0.0)
+    J, gaps = LoopEquations(p).scaled(x)
+    gaps = np.abs(gaps).max(axis=-1, initial=0.0)
     ones = np.ones(len(x))
     if not J.shape[1]:
         everything = np.broadcast_to(np.eye(p.n), (len(x), p.n, p.n))
@@ -250,8 +249,8 @@ def singular_motion(m: Mechanism, x: Array, kind: str) -> dict[str, float]:
     """
     analysis = m._analysis
     p = analysis.parameters
-    columns, rows = natural_scales(p, analysis.size)
-    J = loop_matrix(p, x[None])[0] * columns / rows[:, None]
+    loops = LoopEquations(p)
+    J = loops.scaled(x[None])[0][0]
     still = p.actuated if kind == "actuation" else p.independent
     others = [k for k in range(p.n) if k not in still]
     if not others:
@@ -267,7 +266,7 @@ def singular_motion(m: Mechanism, x: Array, kind: str) -> dict[str, float]:
 
     repeated = np.broadcast_to(x, (len(weak), len(x)))
     with np.errstate(all="ignore"):
-        (rates,) = reference(formula, {"x": repeated, "v": motions * columns}, ((len(x),),))
+        (rates,) = reference(formula, {"x": repeated, "v": motions * loops.scale}, ((len(x),),))
     lengths = np.array([entry.unit == "m" for entry in m.positions.entries])
     together = np.linalg.norm(np.nan_to_num(rates, posinf=0.0, neginf=0.0), axis=0)
     return _shares(m, together / np.where(lengths, analysis.size, 1.0))

@@ -14,7 +14,6 @@ from tauforge.arrays import Array
 from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError
 from tauforge.evaluation.reference import reference
-from tauforge.formulations.mechanism.configuration import stepped_tree
 from tauforge.formulations.mechanism.parameters import (
     CUT_ROWS,
     MechanismParameters,
@@ -22,16 +21,12 @@ from tauforge.formulations.mechanism.parameters import (
 from tauforge.formulations.mechanism.reactions import wrenches_of_multipliers
 from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of, mechanism_size
 from tauforge.robots.mechanism.choices import independent_body, independent_rates, legs, reduced_sets, reductions
-from tauforge.robots.mechanism.loop_matrices import LoopEquations, gaps_at, loop_matrix, natural_scales, row_count
+from tauforge.robots.mechanism.loop_matrices import LoopEquations
 from tauforge.robots.mechanism.mobility import (
-    ELSEWHERE,
-    NEARBY,
     Mobility,
-    SampleSearch,
     controls,
     independent_forces,
     mobility,
-    samples,
 )
 from tauforge.robots.mechanism.model import bare_parameters
 from tauforge.robots.mechanism.parts import (
@@ -118,9 +113,10 @@ def analyse(m: MechanismDescription) -> Analysis:
     names = rate_names(m, tree, assembly)
     bare = bare_parameters(m, tree, assembly, cuts)
     size = mechanism_size(m.bodies, m.joints)
-    found = _sampled(bare, assembly, size)
+    loops = LoopEquations(bare)
+    found = mobility(loops, assembly.home)
     cut_names = _cut_names(m, tree)
-    _check_home(bare, assembly, cut_names, names, size)
+    _check_home(loops, assembly, cut_names, names)
     if found.freedom == 0:
         raise ModelError(
             "it cannot move: its constraints lock it", field="joints", remedy=_why_locked(found, m.joints, size)
@@ -134,7 +130,7 @@ def analyse(m: MechanismDescription) -> Analysis:
     parameters = parameters.reduced(0)[0]
     parameters = parameters._replace(legs=legs(parameters, found.positions))
     controlled = controls(found, actuated)
-    parameters = _with_unknown_reactions(parameters, found, size)
+    parameters = _with_unknown_reactions(parameters, found)
     structure = Structure(
         tuple((b.inner, None if b.joint is None else m.joints[b.joint].name, b.outer) for b in tree.branches),
         tuple(m.joints[k].name for k in tree.cut),
@@ -166,39 +162,13 @@ def rate_names(m: MechanismDescription, tree: SpanningTree, assembly: Assembly) 
 # ------------------------------------------------------------------------------------------------------------ freedom
 
 
-def stepped(m: MechanismParameters, positions: Array, step: Array) -> Array:
-    """(k, N) positions after steps (k, n) of the tree's rates."""
-
-    def formula(x: Sequence[Scalar], step: Sequence[Scalar]) -> list[Scalar]:
-        return stepped_tree(m, x, step)
-
-    return reference(formula, {"x": positions, "step": step}, ((positions.shape[1],),))[0]
-
-
-def _sampled(m: MechanismParameters, assembly: Assembly, size: float) -> Mobility:
-    (scale, rows), loops = natural_scales(m, size), LoopEquations(m)
-
-    def scaled(x: Array) -> tuple[Array, Array]:
-        J, gaps = loops.matrix_and_gaps(x)
-        return J / rows[:, None], gaps / rows
-
-    def around(search: SampleSearch) -> Array:
-        return samples(scaled, lambda x, step: stepped(m, x, step), assembly.home, scale, search)
-
-    positions = np.concatenate([assembly.home[None], around(NEARBY)])
-    elsewhere = around(ELSEWHERE) if m.cuts else positions[:0]
-    return mobility(loops.matrix_and_gaps(positions)[0], positions, elsewhere, scale, rows)
-
-
 def _cut_names(m: MechanismDescription, tree: SpanningTree) -> tuple[str, ...]:
     through = [m.joints[b.joint].name for b in tree.branches if b.copy_of is not None and b.joint is not None]
     return (*(m.joints[k].name for k in tree.cut), *through)
 
 
-def _check_home(
-    m: MechanismParameters, assembly: Assembly, names: Sequence[str], rates: Sequence[str], size: float
-) -> None:
-    row, gaps = 0, gaps_at(m, assembly.home[None])[0] / natural_scales(m, size)[1]
+def _check_home(loops: LoopEquations, assembly: Assembly, names: Sequence[str], rates: Sequence[str]) -> None:
+    row, m, gaps = 0, loops.parameters, loops.scaled(assembly.home[None])[1][0]
     for cut, name in zip(m.cuts, names, strict=True):
         own = np.abs(gaps[row : row + CUT_ROWS[cut.kind]])
         row += CUT_ROWS[cut.kind]
@@ -260,15 +230,15 @@ def _redundant(
     return tuple(result)
 
 
-def _with_unknown_reactions(p: MechanismParameters, found: Mobility, size: float) -> MechanismParameters:
+def _with_unknown_reactions(p: MechanismParameters, found: Mobility) -> MechanismParameters:
     """Marks components of reactions that are open, by redundant constraints or by actuators that can work against each
     other: multipliers that need no force on any rate without an actuator are free.
     """
-    if not row_count(p):
+    loops = LoopEquations(p)
+    if not loops.rows:
         return p
-    scale, row_scale = natural_scales(p, size)
     passive = [k for k in range(p.n) if k not in p.actuated]
-    J = loop_matrix(p, found.positions) * scale / row_scale[:, None]
+    J = loops.scaled(found.positions)[0]
     shape = (2, len(p.joints), 6)  # base axes, the joint's own
 
     def formula(x: Sequence[Scalar], multipliers: Sequence[Scalar]) -> list[Scalar]:
@@ -279,11 +249,11 @@ def _with_unknown_reactions(p: MechanismParameters, found: Mobility, size: float
     for matrix, x in zip(J, found.positions, strict=True):
         U, s, _ = np.linalg.svd(matrix[:, passive])
         rank = int((s > 1e-9 * np.abs(matrix).max(initial=1e-300)).sum())
-        free.append(U[:, rank:].T / row_scale)
+        free.append(U[:, rank:].T / loops.row_scale)
         places.append(np.broadcast_to(x, (len(free[-1]), len(x))))
     given = {"x": np.concatenate(places), "multipliers": np.concatenate(free)}  # of all samples: one evaluation
     (wrenches,) = reference(formula, given, (shape,)) if len(given["x"]) else (np.zeros((0, *shape)),)
-    open_ = (np.abs(wrenches) * np.array([size] * 3 + [1.0] * 3)).max(axis=0, initial=0.0) > FELT_REACTION
+    open_ = (np.abs(wrenches) * np.array([p.size] * 3 + [1.0] * 3)).max(axis=0, initial=0.0) > FELT_REACTION
     return p._replace(
         joints=tuple(
             joint._replace(unknown=_places(base), unknown_in_own=_places(own))

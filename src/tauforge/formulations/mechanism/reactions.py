@@ -15,7 +15,7 @@ from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.mechanism.complement import Complement, MovingComplement
 from tauforge.formulations.mechanism.cuts import Posed, posed_at
 from tauforge.formulations.mechanism.dynamics import Loads, ReducedSolution, actuator_forces, tree_forces
-from tauforge.formulations.mechanism.parameters import CUT_ROWS, BodyInTree, MechanismParameters, Place
+from tauforge.formulations.mechanism.parameters import CUT_ROWS, BodyInTree, FixedFrame, MechanismParameters
 from tauforge.formulations.mechanism.springs import spring_forces
 from tauforge.formulations.trees.frames import GROUND, ancestors
 from tauforge.formulations.trees.recursion import FrameMotion, outward
@@ -79,7 +79,7 @@ def cut_wrenches(m: MechanismParameters, posed: Posed, multipliers: Scalars) -> 
     return found
 
 
-def _point(posed: Posed, place: Place) -> Vector:
+def _point(posed: Posed, place: FixedFrame) -> Vector:
     return posed.point(place, ancestors(posed.frames, place.joint_frame))
 
 
@@ -99,14 +99,14 @@ def _inertia_forces(posed: Posed, body: BodyInTree, motion: FrameMotion) -> Wren
     I = rotated(inertia, R)
     force = (motion.a + motion.U @ c) * mass
     moment = I @ motion.alpha + cross(motion.omega, I @ motion.omega)
-    centre = posed.point(Place(k, body.place.displacement._replace(translation=c)), ancestors(posed.frames, k))
+    centre = posed.point(FixedFrame(k, body.place.displacement._replace(translation=c)), ancestors(posed.frames, k))
     f = posed.transported(force, k, GROUND)
     return Wrench(f, posed.transported(moment, k, GROUND) + cross(centre, f))
 
 
 def _given(
     m: MechanismParameters, posed: Posed, v: Scalars, on: Loads, at_cuts: Sequence[tuple[Wrench, Wrench]]
-) -> list[tuple[Place, Wrench]]:
+) -> list[tuple[FixedFrame, Wrench]]:
     """What acts on bodies other than through the joints of the tree."""
     found = [
         (place, w)

@@ -43,7 +43,7 @@ from tauforge.robots.mechanism.assembly import Assembly
 from tauforge.robots.mechanism.loop_matrices import JointFrames, LoopEquations
 from tauforge.robots.mechanism.mobility import (
     BAD_RATES,
-    FEWEST_SAMPLES,
+    FEWEST_CLOSED_SAMPLES,
     ZERO_ENTRY,
     Mobility,
     chosen,
@@ -166,7 +166,7 @@ def reductions(m: MechanismParameters, found: Mobility, sets: Sequence[tuple[int
     positions = np.concatenate([found.positions, found.elsewhere])
     matrices = np.concatenate([found.matrices, LoopEquations(m).scaled(found.elsewhere)[0]])
     rotations = JointFrames(m).worlds(positions)[..., :3, :3].swapaxes(0, 1) if m.cuts else np.zeros(0)
-    enough, near = len(found.matrices) > FEWEST_SAMPLES, len(found.matrices)
+    enough, near = len(found.matrices) > FEWEST_CLOSED_SAMPLES, len(found.matrices)
     tried = {axes: _present(m, matrices, rotations, axes, enough) for axes in dict.fromkeys(wanted)}
     at_home = {axes: _present(m, matrices[:near], rotations[:near], axes, enough) for axes in tried}
     kept = []

@@ -153,16 +153,15 @@ def _with_followers(tree: Mechanism, start: Mapping[str, float]) -> Array:
 
 def _cuts(tree: Mechanism, loops: Sequence[ClosingJoint]) -> tuple[Cut, ...]:
     assembly = tree._analysis.assembly
-    numbers = {body.name: k for k, body in enumerate(tree.bodies)} | {GROUND_NAME: GROUND}
     found = []
     for joint, at, axis in loops:
         for field in ("parent", "child"):
             name = getattr(joint, field)
-            if name not in numbers:
+            if name not in assembly.numbers:
                 raise ModelError(
                     f"there is no body {name!r}",
                     field=f"{joint.name}.{field}",
-                    remedy=validation.known_names(name, (GROUND_NAME, *numbers)),
+                    remedy=validation.known_names(name, assembly.numbers),
                 )
         if isinstance(joint, Hinge):
             assert axis is not None
@@ -172,8 +171,7 @@ def _cuts(tree: Mechanism, loops: Sequence[ClosingJoint]) -> tuple[Cut, ...]:
             ends = Transform(IDENTITY, Vector(*joint.at)), Transform(IDENTITY, Vector(*at))
             kind = WELD if isinstance(joint, Weld) else POINT
         a, b = (
-            assembly.place(name, numbers[name], world)
-            for name, world in zip((joint.parent, joint.child), ends, strict=True)
+            assembly.fixed_frame(name, world) for name, world in zip((joint.parent, joint.child), ends, strict=True)
         )
         found.append(Cut(kind, a, b, GROUND, None))
     return tuple(found)

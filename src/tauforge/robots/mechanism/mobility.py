@@ -7,7 +7,7 @@ closed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -46,7 +46,7 @@ GOOD_RATES = 1e-3  # smallest singular value of the rows of S at rates that are 
 BAD_RATES = 1e-6  # smallest singular value of those rows below which rates do not determine the others
 PREFERRED_SHARE = 0.3  # of the best rate's size, from which a preferred one is taken instead
 AS_GOOD = 0.9  # of the best rate's size, from which the first one is taken
-FEWEST_SAMPLES = 4  # samples that must close before entries are called zero
+FEWEST_CLOSED_SAMPLES = 4  # samples that must close before entries are called zero
 
 
 class Mobility(NamedTuple):
@@ -188,20 +188,39 @@ def controls(found: Mobility, rates: Sequence[int]) -> bool:
     return len(rates) >= found.freedom and _usual_share(found, rates) > BAD_RATES
 
 
+def picked_rows(rows: Array, count: int, next_row: Callable[[Array, list[int]], int | None]) -> list[int]:
+    """Numbers of rows that are picked one after another, each by what the rows before it leave of all.
+
+    next_row: from the sizes of what is left and the rows picked so far; None to stop
+    """
+    rest, picked = rows.copy(), list[int]()
+    while len(picked) < count:
+        sizes = np.linalg.norm(rest, axis=1)
+        k = next_row(sizes, picked)
+        if k is None:
+            break
+        e = rest[k] / sizes[k]
+        rest = rest - np.outer(rest @ e, e)
+        picked.append(k)
+    return picked
+
+
+def first_large(sizes: Array, share: float) -> int:
+    """The first that is as large as this share of the largest: rounding must not choose among equals."""
+    return int(np.argmax(sizes >= share * sizes.max()))
+
+
 def independent_forces(found: Mobility, rates: Sequence[int]) -> tuple[int, ...]:
     """Rates whose forces are independent of each other: all, but where forces on some can replace those on others and
     they cannot give every acceleration.
     """
-    rest, picked = found.null[-1][list(rates)].copy(), list[int]()
-    for _ in range(min(rest.shape)):
-        sizes = np.linalg.norm(rest, axis=1)
-        if sizes.max(initial=0.0) < GOOD_RATES:
-            break
-        k = int(np.argmax(sizes >= AS_GOOD * sizes.max()))
-        e = rest[k] / sizes[k]
-        rest = rest - np.outer(rest @ e, e)
-        picked.append(k)
-    return tuple(rates) if len(picked) == min(rest.shape) else tuple(rates[k] for k in sorted(picked))
+    S = found.null[-1][list(rates)]
+
+    def next_row(sizes: Array, _: list[int]) -> int | None:
+        return None if sizes.max(initial=0.0) < GOOD_RATES else first_large(sizes, AS_GOOD)
+
+    picked = picked_rows(S, min(S.shape), next_row)
+    return tuple(rates) if len(picked) == min(S.shape) else tuple(rates[k] for k in sorted(picked))
 
 
 def preferred_rates(null: Array, preferred: Sequence[int]) -> tuple[int, ...]:
@@ -209,31 +228,25 @@ def preferred_rates(null: Array, preferred: Sequence[int]) -> tuple[int, ...]:
 
     null: (n, f) orthonormal, of the motions that the loops allow
     """
-    rest, picked = null.copy(), list[int]()
-    for _ in range(null.shape[1]):
-        sizes = np.linalg.norm(rest, axis=1)
+
+    def next_row(sizes: Array, picked: list[int]) -> int:
         own = [k for k in preferred if sizes[k] >= PREFERRED_SHARE * sizes.max() and k not in picked]
-        k = own[0] if own else int(np.argmax(sizes >= AS_GOOD * sizes.max()))  # rounding must not choose among equals
-        e = rest[k] / sizes[k]
-        rest = rest - np.outer(rest @ e, e)
-        picked.append(k)
-    return tuple(sorted(picked))
+        return own[0] if own else first_large(sizes, AS_GOOD)
+
+    return tuple(sorted(picked_rows(null, null.shape[1], next_row)))
 
 
 def chosen(found: Mobility, preferred: Sequence[int], allowed: Sequence[int] | None = None) -> tuple[int, ...]:
     """Rates that determine all others: of the preferred ones as many as can be, then the best."""
     S = found.null[0]
-    rest, picked = S.copy(), list[int]()
-    order = [list(preferred), list(range(len(S)) if allowed is None else allowed)]
-    for group in order:
-        while len(picked) < found.freedom:
+
+    def next_row(sizes: Array, picked: list[int]) -> int | None:
+        for group in (preferred, range(len(S)) if allowed is None else allowed):
             left = [k for k in group if k not in picked]
-            sizes = np.linalg.norm(rest[left], axis=1)
-            if sizes.max(initial=0.0) < GOOD_RATES:
-                break
-            k = left[int(np.argmax(sizes >= AS_GOOD * sizes.max()))]  # rounding must not choose among equals
-            e = rest[k] / np.linalg.norm(rest[k])
-            rest = rest - np.outer(rest @ e, e)
-            picked.append(k)
+            if sizes[left].max(initial=0.0) >= GOOD_RATES:
+                return left[first_large(sizes[left], AS_GOOD)]
+        return None
+
+    picked = picked_rows(S, found.freedom, next_row)
     in_order = [k for k in preferred if k in picked]
     return tuple(in_order + sorted(k for k in picked if k not in in_order))

@@ -14,10 +14,7 @@ from tauforge.arrays import Array
 from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError
 from tauforge.evaluation.reference import reference
-from tauforge.formulations.mechanism.parameters import (
-    CUT_ROWS,
-    MechanismParameters,
-)
+from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters
 from tauforge.formulations.mechanism.reactions import wrenches_of_multipliers
 from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of, mechanism_size
 from tauforge.robots.mechanism.choices import independent_body, independent_rates, legs, reduced_sets, reductions
@@ -25,16 +22,13 @@ from tauforge.robots.mechanism.loop_matrices import LoopEquations
 from tauforge.robots.mechanism.mobility import (
     Mobility,
     controls,
+    first_large,
     independent_forces,
     mobility,
+    picked_rows,
 )
 from tauforge.robots.mechanism.model import bare_parameters
-from tauforge.robots.mechanism.parts import (
-    POSE_LABELS,
-    MechanismJoint,
-    Slider,
-    body_in_text,
-)
+from tauforge.robots.mechanism.parts import POSE_LABELS, MechanismJoint, Slider, body_in_text
 from tauforge.robots.mechanism.spanning_tree import SpanningTree, spanning_tree
 from tauforge.validation import counted, freedoms
 
@@ -109,7 +103,7 @@ def analyse(m: MechanismDescription) -> Analysis:
     floating = independent_body(m)
     tree = spanning_tree(m.bodies, m.joints, floating, m.cut)
     assembly = assembled(m.bodies, m.joints, tree)
-    cuts = cuts_of(assembly, m.bodies, m.joints, tree)
+    cuts = cuts_of(assembly, m.joints, tree)
     names = rate_names(m, tree, assembly)
     bare = bare_parameters(m, tree, assembly, cuts)
     size = mechanism_size(m.bodies, m.joints)
@@ -214,13 +208,8 @@ def _redundant(
     """Rows that others imply, found by picking rows one after another, the most independent first."""
     if not found.redundant:
         return ()
-    rest, kept = found.matrices[-1].copy(), set()
-    for _ in range(len(rest) - found.redundant):
-        sizes = np.linalg.norm(rest, axis=1)
-        k = int(np.argmax(sizes >= AS_LARGE * sizes.max()))  # rounding must not choose among equals
-        e = rest[k] / sizes[k]
-        rest = rest - np.outer(rest @ e, e)
-        kept.add(k)
+    rows = found.matrices[-1]
+    kept = picked_rows(rows, len(rows) - found.redundant, lambda sizes, _: first_large(sizes, AS_LARGE))
     row, result = 0, []
     for cut, name in zip(m.cuts, cut_names, strict=True):
         own = [ROW_NAMES[i] for i in range(CUT_ROWS[cut.kind]) if row + i not in kept]

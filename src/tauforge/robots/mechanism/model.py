@@ -26,6 +26,7 @@ from tauforge.formulations.trees.frames import GROUND
 from tauforge.formulations.trees.recursion import BaseState
 from tauforge.kernels.specification import Shape
 from tauforge.robots.mechanism.assembly import Assembly, largest_coordinate, mechanism_size, own_axes
+from tauforge.robots.mechanism.parts import GROUND_NAME
 from tauforge.robots.mechanism.spanning_tree import SpanningTree
 from tauforge.validation import known_names
 

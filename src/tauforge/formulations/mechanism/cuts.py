@@ -251,12 +251,12 @@ class Lever(NamedTuple):
         return Vector(*rates[self.at : self.at + 3]) + cross(Vector(*rates[self.at + 3 : self.at + 6]), self.arm)
 
     def acceleration(self, changes: Scalars, rates: Scalars) -> Vector:
-        """Where the rates change so."""
+        """Acceleration of the point where the rates change by `changes`."""
         a, alpha = Vector(*changes[self.at : self.at + 3]), Vector(*changes[self.at + 3 : self.at + 6])
         return a + acceleration_matrix(Vector(*rates[self.at + 3 : self.at + 6]), alpha) @ self.arm
 
     def in_rows(self, u: Vector) -> list[Scalar]:
-        """What the three rows see of a velocity of the point."""
+        """The three rows' part of a velocity of the point."""
         return [self.sign * dot(e, u) for e in self.axes]
 
     def wrench(self, multipliers: Scalars) -> list[Scalar]:

@@ -26,7 +26,7 @@ class FixedFrame(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """Where a loop is closed: two frames that coincide, but for a turn about z of a hinge, or any turn of a point.
+    """A closed loop, opened: two frames that coincide, but for a turn about z of a hinge, or any turn of a point.
 
     a is on the parent of the joint that was cut, b on its child.
     axes:   the joint frame (or GROUND) in whose axes the three rows of the point are written
@@ -91,7 +91,7 @@ RADIUS, HEIGHT, DISTANCE, ACROSS_X, ACROSS_Y = "radius", "height", "distance", "
 
 
 class LegStep(NamedTuple):
-    """How the coordinate of a joint follows from known ones where a loop is closed (`legs`).
+    """A joint whose coordinate follows from known ones where a loop is closed (`legs`).
 
     joint:   the joint frame
     cut:     number of the loop

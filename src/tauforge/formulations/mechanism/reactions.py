@@ -1,4 +1,4 @@
-"""What every joint of a mechanism carries.
+"""Reactions: the force and moment that every joint of a mechanism carries.
 
 The bodies beyond a joint need a force and a moment; whatever cuts, springs and the environment do not give comes
 through the joint. All in base axes, about the base's origin until the last step.
@@ -54,7 +54,7 @@ def joint_wrenches(
 def wrenches_of_multipliers(
     m: MechanismParameters, x: Scalars, multipliers: Scalars, own_axes: bool = False
 ) -> list[list[Scalar]]:
-    """What the joints carry for these multipliers of the loop matrix's rows alone, without masses and loads."""
+    """Reactions for these multipliers of the loop matrix's rows alone, without masses and loads."""
     posed = posed_at(m, x)
     at_cuts = cut_wrenches(m, posed, multipliers)
     needed = [NO_WRENCH] * len(m.bodies)
@@ -88,7 +88,7 @@ def _difference(a: Wrench, b: Wrench) -> Wrench:
 
 
 def _needed(m: MechanismParameters, posed: Posed, motions: dict[int, FrameMotion]) -> list[Wrench]:
-    """What each body needs for its motion, gravity included, base axes, about the base's origin."""
+    """Wrench that each body needs for its motion, gravity included, base axes, about the base's origin."""
     return [_inertia_forces(posed, body, motions[body.place.joint_frame]) for body in m.bodies]
 
 
@@ -107,7 +107,7 @@ def _inertia_forces(posed: Posed, body: BodyInTree, motion: FrameMotion) -> Wren
 def _given(
     m: MechanismParameters, posed: Posed, v: Scalars, on: Loads, at_cuts: Sequence[tuple[Wrench, Wrench]]
 ) -> list[tuple[FixedFrame, Wrench]]:
-    """What acts on bodies other than through the joints of the tree."""
+    """Wrenches on bodies that do not come through the joints of the tree."""
     found = [
         (place, w)
         for cut, both in zip(m.cuts, at_cuts, strict=True)

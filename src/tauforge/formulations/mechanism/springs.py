@@ -49,7 +49,7 @@ def nearness_of_ends(m: MechanismParameters, posed: Posed) -> Scalar:
 
 
 def _pushes(spring: SpringParameters) -> bool:
-    """Whether it pushes its ends apart where they meet: it has a length, and is not a damper alone."""
+    """True if it pushes its ends apart where they meet: it has a length, and is not a damper alone."""
     return not is_zero(spring.length) and not is_zero(spring.stiffness)
 
 
@@ -83,7 +83,7 @@ def _along(m: MechanismParameters, way: Vector, v: Vector) -> Vector:
 
 
 def spring_wrenches(m: MechanismParameters, posed: Posed, v: Scalars) -> dict[int, Wrench]:
-    """What the springs exert on bodies, at the joint frame and in its axes, by number of the frame."""
+    """Wrenches of the springs on bodies, at the joint frame and in its axes, by number of the frame."""
     found: dict[int, Wrench] = {}
     for (k, place, _), force in spring_forces(m, posed, v):
         if k == GROUND:

@@ -266,7 +266,7 @@ def _ways(m: MechanismParameters, cut: int, unknown: Sequence[int]) -> Iterator[
 
 
 def _meeting(m: MechanismParameters, u: int, v: int) -> tuple[float, float] | None:
-    """Where the axis of hinge u meets that of hinge v, which hangs from it: along the one and along the other."""
+    """Distances along hinge u and along hinge v, which hangs from it, to where their axes meet; None for never."""
     if m.frames[v].parent != u or not (m.frames[u].revolute and m.frames[v].revolute):
         return None
     R, t = m.frames[v].before
@@ -283,7 +283,7 @@ def _meeting(m: MechanismParameters, u: int, v: int) -> tuple[float, float] | No
 
 
 def _gives_back(m: MechanismParameters, positions: Array) -> bool:
-    """Whether the steps of m find their joints again at most of the positions."""
+    """True if the steps of m find their joints again at most of the positions."""
     joints = [step.joint for step in m.legs]
 
     def formula(x: Sequence[Scalar]) -> list[Scalar]:

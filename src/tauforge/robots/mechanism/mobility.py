@@ -1,4 +1,4 @@
-"""How a mechanism can move: its degrees of freedom, which rates may be independent, which constraints are redundant.
+"""Mobility of a mechanism: degrees of freedom, rates that may be independent, redundant constraints.
 
 All is found from the loop matrix J in numbers, at the home position and at random positions nearby whose loops are
 closed.
@@ -21,7 +21,7 @@ from tauforge.robots.mechanism.loop_matrices import LoopEquations
 
 
 class SampleSearch(NamedTuple):
-    """How samples are found: random positions around home, closed by steps of Gauss and Newton.
+    """Search for samples: random positions around home, closed by Gauss-Newton steps.
 
     spread, longest: rad, or share of the mechanism's size: how far from home they start, and the longest step
     enough:          it ends when so many are closed
@@ -50,7 +50,7 @@ FEWEST_CLOSED_SAMPLES = 4  # samples that must close before entries are called z
 
 
 class Mobility(NamedTuple):
-    """What the samples tell.
+    """Results from the samples.
 
     matrices:   (k, rows, n) J at home and at the samples, lengths as shares of the mechanism's size
     coupled:    numbers of the rates that some constraint feels; every other rate is a motion of its own
@@ -160,9 +160,7 @@ def places_of(mask: Array) -> frozenset[tuple[int, int]]:
 
 
 def goodness(found: Mobility, rates: Sequence[int]) -> float:
-    """How well these rates determine all others: the smallest singular value of their rows of S, at the worst sample
-    but for a few.
-    """
+    """Measure of how well these rates determine all others: 0 to 1, and 0 where they are too few or too many."""
     if len(rates) != found.freedom:
         return 0.0
     return _usual_share(found, rates)
@@ -184,7 +182,7 @@ def _usual_share(found: Mobility, rates: Sequence[int]) -> float:
 
 
 def controls(found: Mobility, rates: Sequence[int]) -> bool:
-    """Whether forces on these rates can give every acceleration, at most of the samples."""
+    """True if forces on these rates can give every acceleration, at most of the samples."""
     return len(rates) >= found.freedom and _usual_share(found, rates) > BAD_RATES
 
 

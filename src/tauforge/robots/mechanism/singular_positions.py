@@ -1,4 +1,4 @@
-"""Where a mechanism is singular, and which positions have no dynamics at all.
+"""Singular positions of a mechanism: condition numbers, reasons in words, and the map from actuators to a body.
 
 Lengths are taken as shares of the mechanism's size, so that no condition number depends on units.
 """
@@ -96,8 +96,8 @@ def _of_actuation(analysis: Analysis, null: Array) -> Array:
 # ------------------------------------------------------------------------------------------------------ in words
 
 
-class Verdicts(NamedTuple):
-    """What is wrong with each of k positions, or nearest to that.
+class Faults(NamedTuple):
+    """Faults of k positions, or what comes nearest to one.
 
     kinds:      "freedom", "rates" or "actuation" as in `Conditions`, "inertia", "open" where loops are, "blocked" where
                 constraints are not redundant that are so at home; "spring" where one has no direction
@@ -108,7 +108,7 @@ class Verdicts(NamedTuple):
     conditions: Array
 
 
-def judged(found: Conditions, inertia: Array | None, met: Array | None = None) -> Verdicts:
+def faults(found: Conditions, inertia: Array | None, met: Array | None = None) -> Faults:
     """inertia: what rounding grows by on the way to accelerations, where these matter
 
     met: (k,) whether ends of springs meet, where forces matter
@@ -131,11 +131,11 @@ def judged(found: Conditions, inertia: Array | None, met: Array | None = None) -
         else:
             largest = min(max(values[i] for values in table.values()), BEYOND_ROUNDING)
             kinds.append(next(key for key, values in table.items() if values[i] >= NEARLY_WORST * largest))
-    return Verdicts(kinds, worst)
+    return Faults(kinds, worst)
 
 
-class Told(NamedTuple):
-    """Why a position is singular, and what to do about it."""
+class Explanation(NamedTuple):
+    """The reason why a position is singular, and a remedy."""
 
     reason: str
     remedy: str | None = None
@@ -147,15 +147,15 @@ class Told(NamedTuple):
 
 
 def singular_position(m: Mechanism, x: Array) -> SingularityError:
-    """Why there is no answer at a position (N,)."""
+    """The error for a position (N,) that has no answer."""
     found = conditions(m._analysis, x[None])
-    (kind,), (condition,) = judged(found, None)
-    told = words(m, x, kind, float(found.gaps[0]))
-    return told.error(m, x, float(condition))
+    (kind,), (condition,) = faults(found, None)
+    why = explanation(m, x, kind, float(found.gaps[0]))
+    return why.error(m, x, float(condition))
 
 
-def words(m: Mechanism, x: Array, kind: str, gap: float = 0.0, M: Array | None = None) -> Told:
-    """Why a position (N,) is singular, with the joints that the trouble is about.
+def explanation(m: Mechanism, x: Array, kind: str, gap: float = 0.0, M: Array | None = None) -> Explanation:
+    """The reason why a position (N,) is singular, with the joints concerned.
 
     gap: by which loops are open, rad or a share of the mechanism's size
     M:   (f, f) the mass matrix, where that is singular
@@ -164,26 +164,28 @@ def words(m: Mechanism, x: Array, kind: str, gap: float = 0.0, M: Array | None =
     match kind:
         case "open":
             by = f"open by {gap:.2g} of the mechanism's size, or rad"
-            return Told(f"this position does not close the loops ({by})", "Make positions by configuration(q)")
+            return Explanation(f"this position does not close the loops ({by})", "Make positions by configuration(q)")
         case "blocked":
-            return Told("the mechanism has less freedom here than at home: there some constraints are redundant")
+            return Explanation("the mechanism has less freedom here than at home: there some constraints are redundant")
         case "inertia":
             return _without_inertia(m, M)
         case "spring":
             spring = m.springs[int(ends_met(m, x[None])[0].argmax())]
             between = f"the spring between {spring.body_a} and {spring.body_b}"
-            return Told(
+            return Explanation(
                 f"the ends of {between} meet here: it has a length, so it pushes, and there is no direction to push in",
                 "Give it length=0, or points that do not meet",
             )
     moving = _listed(m, singular_motion(m, x, kind))
     if kind == "freedom":
-        return Told(f"the mechanism gains a freedom here: {moving} can move while {_standing(s.independent)} still")
+        return Explanation(
+            f"the mechanism gains a freedom here: {moving} can move while {_standing(s.independent)} still"
+        )
     if kind == "actuation":
-        return Told(f"the actuators lose control here: {moving} can move while {_standing(s.actuated)} still")
+        return Explanation(f"the actuators lose control here: {moving} can move while {_standing(s.actuated)} still")
     one = len(s.independent) == 1
     lost = "the actuators lose control, and " if p.actuated == p.independent else ""
-    return Told(
+    return Explanation(
         f"{', '.join(s.independent)} {'does' if one else 'do'} not determine the motion here: {lost}{moving} can move "
         f"while {'it stands' if one else 'they stand'} still"
     )
@@ -216,11 +218,11 @@ def _listed(m: Mechanism, shares: Mapping[str, float]) -> str:
     return listed(sorted(_most(shares), key=lambda name: name not in m.structure.floating), MOST_NAMED)
 
 
-def _without_inertia(m: Mechanism, M: Array | None) -> Told:
+def _without_inertia(m: Mechanism, M: Array | None) -> Explanation:
     """M: (f, f); None, or not finite, where it is not known which rates are without inertia."""
     if M is None or not np.isfinite(M).all():
         remedy = "Give every body at a free end mass and inertia"
-        return Told("a motion moves neither mass nor inertia here", remedy)
+        return Explanation("a motion moves neither mass nor inertia here", remedy)
     p = m._analysis.parameters
     scale = np.array(p.scales)[list(p.independent)]
     size = np.sqrt(np.abs(np.diagonal(M)))
@@ -231,7 +233,7 @@ def _without_inertia(m: Mechanism, M: Array | None) -> Told:
     bodies = {joint.name: outer[k] for k, joint in enumerate(m.joints) if k in outer}
     names = _most(shares)
     moved = [bodies.get(name, name) for name in names]
-    return Told(
+    return Explanation(
         f"the motion of {listed(names, MOST_NAMED)} moves neither mass nor inertia here",
         f"Give {listed(moved, MOST_NAMED)} mass and inertia",
     )
@@ -241,7 +243,7 @@ def _without_inertia(m: Mechanism, M: Array | None) -> Told:
 
 
 def singular_motion(m: Mechanism, x: Array, kind: str) -> dict[str, float]:
-    """How much each joint and each floating body moves, beside the one that moves most, in the motion that is worst.
+    """Motion that is worst: how much each joint and floating body moves beside the one that moves most.
 
     x:    (N,)
     kind: "freedom" and "rates" look at motions with independent coordinates that stand still, "actuation" at those

@@ -1,4 +1,4 @@
-"""What the library makes of a mechanism: its tree, its cuts, its freedom, and the coordinates that it computes in."""
+"""Analysis of a mechanism: its tree, its cuts, its freedom, and the coordinates in which it is computed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ WORST_GAP = 1e-9  # of the mechanism's size, of a home position that is called c
 
 @with_field_docs
 class Structure(NamedTuple):
-    """What the library made of a mechanism, as `mechanism.structure` shows it.
+    """The result of the analysis, as `mechanism.structure` shows it.
 
     tree:        (inner body, joint, outer body) from the ground outward; no joint where a body floats
     cut:         names of the joints that were cut
@@ -262,7 +262,7 @@ class _Axis(NamedTuple):
 
 
 def misaligned_axes(joints: Sequence[MechanismJoint], size: float) -> str:
-    """Which two axes are farthest from parallel or from meeting, among those that nearly are; "" for none.
+    """The two axes that are farthest from parallel or from meeting, among those that nearly are; "" for none.
 
     size: m, of the mechanism
     """
@@ -279,7 +279,7 @@ def _axes(joints: Sequence[MechanismJoint]) -> Iterator[_Axis]:
 
 
 def _pair(one: _Axis, other: _Axis, size: float) -> tuple[float, str] | None:
-    """How far astray they are, rad or share of the size, and that in words; None where they are not nearly so."""
+    """Misalignment (rad, or share of the size) and a sentence about it; None if the axes are exact or clearly apart."""
     if one.joint == other.joint:
         return None
     across = np.cross(one.direction, other.direction)

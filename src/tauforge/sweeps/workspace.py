@@ -15,13 +15,20 @@ from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
-from tauforge.robots.static_quantities import QUANTITIES, UNKNOWN, at_positions, check_quantities, codes, unknown_words
+from tauforge.robots.static_quantities import (
+    QUANTITIES,
+    UNKNOWN_LIMIT,
+    at_positions,
+    check_quantities,
+    codes,
+    unknown_words,
+)
 from tauforge.sweeps.grid import Axis
-from tauforge.sweeps.options import Positions, common_unit, number_option, positions_and_axes
+from tauforge.sweeps.options import SweptPositions, common_unit, number_option, positions_and_axes
 from tauforge.sweeps.study import Result, Study
 
-AT_ONCE = 8192  # points: what a kernel reads and writes for them stays in a core's cache
-PAYLOAD = {"payload": "kg"}  # an axis that is no coordinate
+CALL_POINTS = 8192  # points: what a kernel reads and writes for them stays in a core's cache
+PAYLOAD_AXIS = {"payload": "kg"}  # an axis that is no coordinate
 YES, NO = "yes", "no"
 
 
@@ -37,18 +44,18 @@ class AtPositions:
     """
 
     robot: Robot
-    positions: Positions
+    positions: SweptPositions
     quantities: tuple[str, ...]
     payload: float = 0.0
     forces: bool = False
     largest_condition: float | None = None
-    unknown: int = UNKNOWN
+    unknown: int = UNKNOWN_LIMIT
 
     def __call__(self, block: Mapping[str, Array]) -> dict[str, Array]:
         points = len(next(iter(block.values())))
         found = {name: np.empty(points, QUANTITIES[name].dtype) for name in self.quantities}
-        for start in range(0, points, AT_ONCE):
-            part = slice(start, start + AT_ONCE)
+        for start in range(0, points, CALL_POINTS):
+            part = slice(start, start + CALL_POINTS)
             for name, values in self._at({axis: x[part] for axis, x in block.items()}).items():
                 if name == "limit":
                     values = np.where(np.isnan(values), self.unknown, values)
@@ -70,7 +77,7 @@ class AtPositions:
 
 
 def workspace_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: Mapping[str, str]) -> Study:
-    positions, checked = positions_and_axes(robot, axes, at, PAYLOAD)
+    positions, checked = positions_and_axes(robot, axes, at, PAYLOAD_AXIS)
     payload = number_option(options, "payload", "kg", 0.0)
     swept = any(axis.name == "payload" for axis in checked)
     if swept and "payload" in options:
@@ -89,7 +96,7 @@ def workspace_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float],
     if (masses > 0).any() and not weighed:
         raise ModelError("nothing that is asked depends on it", field="payload", remedy="Add force to the quantities")
     named = codes(robot, forces=forces, condition=largest_condition is not None)
-    unknown = UNKNOWN
+    unknown = UNKNOWN_LIMIT
     if robot.loops is not None:
         named, unknown = (*named, unknown_words(robot)), len(named)
     judged = {"forces": forces, "condition": largest_condition, "payload": payload}
@@ -104,15 +111,13 @@ def workspace_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float],
         )
         for name in quantities
     )
-    held = {c.name: float(x) for c, x in zip(robot.coordinates, positions.home, strict=True)}
-    others = {c.name: held[c.name] for i, c in enumerate(robot.coordinates) if i not in positions.columns.values()}
     return Study(
         name="workspace",
         axes=checked,
         results=results,
         compute=AtPositions(robot, positions, quantities, payload, forces, largest_condition, unknown),
         title=f"Workspace of {robot.name}",
-        attributes={"robot": robot.name, "at": others, "judged": judged},
+        attributes={"robot": robot.name, "at": positions.held(robot), "judged": judged},
     )
 
 
@@ -142,7 +147,7 @@ class HoldingForces:
     """The largest size of the holding forces; NaN at a position without an answer."""
 
     robot: Robot
-    positions: Positions
+    positions: SweptPositions
 
     def __call__(self, block: Mapping[str, Array]) -> dict[str, Array]:
         return {"largest_force": np.abs(self.robot.holding_forces(self.positions.of(self.robot, block))).max(axis=-1)}
@@ -153,12 +158,11 @@ def holding_forces_study(
 ) -> Study:
     positions, checked = positions_and_axes(robot, axes, at)
     unit = common_unit(actuator.unit for actuator in robot.actuators)
-    held = {c.name: float(x) for c, x in zip(robot.coordinates, positions.home, strict=True)}
     return Study(
         name="holding-forces",
         axes=checked,
         results=(Result("largest_force", "float32", unit, "largest force that holds the robot at rest"),),
         compute=HoldingForces(robot, positions),
         title=f"Largest holding force of {robot.name}",
-        attributes={"robot": robot.name, "at": {name: x for name, x in held.items() if name not in positions.columns}},
+        attributes={"robot": robot.name, "at": positions.held(robot)},
     )

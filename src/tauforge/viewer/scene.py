@@ -13,7 +13,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.pictures import triangles
-from tauforge.pictures.solids import Body, bodies_of, extent_with
+from tauforge.pictures.solids import SolidMesh, bodies_of, extent_with
 from tauforge.pictures.triangles import Mesh
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.positions import body_name
@@ -35,12 +35,12 @@ BAR_SIDES, BALL_SIDES = 14, (14, 8)
 HEAD_SIDES = 14
 # m, what viser gets for a unit body. viser lets the mouse hit the body itself, too: unseen, at the origin, unscaled.
 UNIT = 1e-4
-MOST_FACES = 200_000  # of one body: every tab gets all of them
+MOST_TAB_FACES = 200_000  # of one body: every tab gets all of them
 TRANSLUCENT = 0.4
 
 
-class Shown(NamedTuple):
-    """What of the scene is visible."""
+class VisibleParts(NamedTuple):
+    """Parts of the scene that are visible."""
 
     shapes: bool = True
     forces: bool = True
@@ -57,7 +57,7 @@ class Scene:
 
     def __init__(self, api: Any, robot: Robot, surroundings: Surroundings) -> None:
         self.api, self.robot, self.size = api, robot, surroundings.size
-        self._shown, self._picked = Shown(), ""
+        self._shown, self._picked = VisibleParts(), ""
         self._naming = threading.Lock()  # clicks come from viser's thread, moves from ours
         drawing = robot.drawing(np.asarray(robot.positions.default, float))
         bar, ball = triangles.cylinder(BAR_SIDES), triangles.ball(*BALL_SIDES)
@@ -93,7 +93,7 @@ class Scene:
 
     # ------------------------------------------------------------------------------------------------------ changes
 
-    def show(self, shown: Shown) -> None:
+    def show(self, shown: VisibleParts) -> None:
         """Makes parts visible or not; the next `move` brings their places up to date."""
         self._shown = shown
         inside = shown.centres or shown.ellipsoids or shown.frames or shown.reactions
@@ -185,7 +185,7 @@ class Scene:
         return node
 
     def _picker(self, names: Sequence[str]) -> Callable[[Any], Any]:
-        """What to do at a click on a node of bodies with these names. A hit without an index is of none of them."""
+        """Handler of clicks on a node of bodies with these names. A hit without an index is of none of them."""
 
         async def clicked(event: Any) -> None:
             k = event.instance_index
@@ -195,7 +195,7 @@ class Scene:
         return clicked
 
     def _picker_of_one(self, name: str) -> Callable[[Any], Any]:
-        """What to do at a click on a node of one body."""
+        """Handler of clicks on a node of one body."""
 
         async def clicked(event: Any) -> None:
             self.pick(name)
@@ -308,7 +308,7 @@ class ShapeNodes:
     """
 
     def __init__(self, api: Any, robot: str, drawing: Drawing, picker: Callable[[str], Callable[[Any], Any]]) -> None:
-        self._bodies = bodies_of(robot, drawing.solids, MOST_FACES)
+        self._bodies = bodies_of(robot, drawing.solids, MOST_TAB_FACES)
         self.extent = extent_with(self._bodies, drawing)
         self._nodes = [self._added(api, body) for body in self._bodies]
         for node, body in zip(self._nodes, self._bodies, strict=True):
@@ -332,7 +332,7 @@ class ShapeNodes:
         for node, turn, place in zip(self._nodes, quaternions(poses[:, :3, :3]), poses[:, :3, 3], strict=True):
             node.wxyz, node.position = turn, place
 
-    def _added(self, api: Any, body: Body) -> Any:
+    def _added(self, api: Any, body: SolidMesh) -> Any:
         return api.add_mesh_simple(
             f"/shapes/{body.solid}",
             body.mesh.vertices.astype(np.float32),

@@ -1,0 +1,117 @@
+"""Conditions for compiling laws and robots, and a robot whose methods record what a law asks of it.
+
+Only laws of exactly our own classes are compiled (`can_compile`), and only for robots whose methods, as far as laws
+call them, are those of the contract: a kernel does not see a method of a user's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from tauforge.algebra.scalars import arctangent, cos, sin
+from tauforge.arrays import Array
+from tauforge.control.controller import Controller
+from tauforge.evaluation.unmodified import is_unmodified, method_is_ours, own_methods
+from tauforge.kernels.backends import NoKernelError
+from tauforge.robots.capabilities import Capability
+from tauforge.robots.robot import Robot
+from tauforge.robots.state_space import formula_results
+
+EVALUATING = ("_answer_call", "_sorted", "_answer", "kernel")  # the way from a method of dynamics to its formula
+
+
+def kernel_stands_for(robot: Robot, *methods: str) -> bool:
+    """True if these methods of the robot do what the formulas in its table say."""
+    written = all(method_is_ours(type(robot), name) for name in (*methods, *EVALUATING))
+    return written and not own_methods(robot)
+
+
+def can_compile(controller: Controller | None, plant: Robot) -> bool:
+    """True if class and arrays determine the law, and formulas its model and the plant."""
+    space = plant.state_space
+    if space.formulas is None or not method_is_ours(type(space), "rates_under"):
+        return False
+    if not kernel_stands_for(plant, "forward_dynamics"):
+        return False
+    if controller is None:
+        return True
+    if not (is_unmodified(controller) and controller.compiles):
+        return False
+    gains = {name: value for name, value in vars(controller).items() if name != "robot"}
+    if not all(type(gain) is np.ndarray and gain.dtype == np.float64 for gain in gains.values()):
+        return False
+    model = controller.robot
+    return model.state_space.formulas is not None and kernel_stands_for(model, "inverse_dynamics")
+
+
+def _method(of: Any, name: str, stand_in: Any, robot: Robot) -> Any:
+    """A method by its own source with a stand-in for its object, or an attribute of the object."""
+    found = getattr(type(of), name, None)
+    if not isinstance(found, FunctionType):
+        return getattr(of, name)
+    if not method_is_ours(type(of), name):
+        raise NoKernelError(f"{robot.name} has a method {name} of its own")
+    return MethodType(found, stand_in)
+
+
+class TraceableRobot:
+    """A robot for arrays of any scalars: functions of its table by their formulas, other methods by their own source.
+
+    NoKernelError where a law calls a method that our sources do not define.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self._robot, self.positions = robot, TraceablePositions(self, robot)
+
+    def __getattr__(self, name: str) -> Any:
+        robot = self._robot
+        if name in robot.functions:
+            if not method_is_ours(type(robot), name):
+                raise NoKernelError(f"{robot.name} has a method {name} of its own")
+            return partial(self._evaluated, name)
+        found = _method(robot, name, self, robot)
+        if not isinstance(found, Capability):
+            return found
+        if not is_unmodified(found):
+            raise NoKernelError(f"{robot.name} has {name} of its own")
+        return type(found)(self)
+
+    def _evaluator(self, name: str, arguments: Mapping[str, Array]) -> list[Array]:
+        """One result (k,), for the methods of robots that ask for parts of their formulas."""
+        return [self._evaluated(name, *arguments.values())]
+
+    def _evaluated(self, name: str, *arguments: Array) -> Array:
+        return np.array(formula_results(self._robot, name, self._robot.model, *arguments), dtype=object)
+
+
+class TraceablePositions:
+    """The same for `Robot.positions`."""
+
+    def __init__(self, stand_in: TraceableRobot, robot: Robot) -> None:
+        self.robot, self._robot = stand_in, robot
+
+    def __getattr__(self, name: str) -> Any:
+        return _method(self._robot.positions, name, self, self._robot)
+
+    def error(self, target: Array, position: Array) -> Array:
+        """`Positions.error` without a remainder: the short way round is the angle of sine and cosine."""
+        robot = self._robot
+        _method(robot.positions, "error", self, robot)
+        error = robot.positions.coordinates(target) - robot.positions.coordinates(position)
+        for k, coordinate in enumerate(robot.coordinates):
+            if coordinate.wraps:
+                error[k] = arctangent(sin(error[k]), cos(error[k]))
+        return error
+
+    def at(self, coordinates: Array, near: Array | None = None) -> Array:
+        """Positions with all entries, unchanged; NoKernelError where loops would be closed, in any number of steps."""
+        robot = self._robot
+        if coordinates.shape[-1] != robot.positions.size:
+            raise NoKernelError(f"a law closes loops of {robot.name}")
+        _method(robot.positions, "at", self, robot)
+        return coordinates

@@ -21,7 +21,7 @@ EXCEPTIONS = {
 }
 # Lines that ask for a `kind` which is not a robot's, and whose it is.
 OTHER_KINDS = {
-    ("workspace/rules.py", "limit.kind"): "a limit: a stroke, a cone",
+    ("workspace/criteria.py", "limit.kind"): "a limit: a stroke, a cone",
     ("workspace/explaining.py", "f.kind"): "a limit: a stroke, a cone",
 }
 

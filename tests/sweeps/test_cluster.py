@@ -24,7 +24,7 @@ from conftest import SOAK
 from support.sweep_studies import Deadly, axes_of, data_bytes, encoded, logged
 from tauforge import sweeps
 from tauforge.sweeps import cluster
-from tauforge.sweeps.fingerprint import made_with
+from tauforge.sweeps.fingerprint import environment
 from tauforge.sweeps.store import Store
 
 TESTS = Path(__file__).parents[1]
@@ -155,7 +155,7 @@ def set_allowed_failures(count, dask_scheduler):
 
 
 def test_workers_that_differ_are_refused_before_any_work(client, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "made_with", lambda: {**made_with(), "numpy": "0.9"})
+    monkeypatch.setattr(cluster, "environment", lambda: {**environment(), "numpy": "0.9"})
     with pytest.raises(tf.SweepError, match=r"worker tcp://127.0.0.1:\d+ differs from this process: numpy was \"0.9\""):
         sweeps.run(logged(tmp_path / "log"), tmp_path / "s.zarr", client=client)
     assert not (tmp_path / "log").exists()

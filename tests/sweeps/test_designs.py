@@ -54,7 +54,7 @@ def test_other_states_are_another_study(tmp_path):
         ({"options": {"states": "0"}}, "states: expected a whole number >= 1"),
         ({"options": {"distance": "far"}}, "expected a number"),
         ({"options": {"distance": "1,2"}}, "distance: expected one number, got '1,2'"),
-        ({"options": {"angle": "1mm"}}, "expected values in rad, got m"),
+        ({"options": {"angle": "1mm"}}, "expected a number in rad, got '1mm'"),
         ({"options": {"stiffness": "-1"}}, "stiffness: expected a number > 0"),
         ({"options": {"colour": "red"}}, "no option 'colour'"),
     ],

@@ -9,8 +9,8 @@ from matplotlib.colors import to_hex
 import tauforge as tf
 from support.sweep_studies import encoded
 from tauforge.sweeps import Axis, Result, Study, open_dataset, plot, ready_study, run
-from tauforge.sweeps.picture import MOST
-from tauforge.workspace.pictures import FREE
+from tauforge.sweeps.picture import DRAWN_VALUES
+from tauforge.workspace.pictures import HOLDS_COLOUR
 
 CODES = {0: "holds", 1: "leg too long", 2: "leg too short"}
 
@@ -158,7 +158,7 @@ def test_long_axes_are_thinned_as_they_are_read(tmp_path):
     run(study, tmp_path / "s.zarr")
     (axes,) = panels(plot(tmp_path / "s.zarr", "code"))
     drawn = colours(axes)
-    assert drawn.shape == MOST[:2]
+    assert drawn.shape == DRAWN_VALUES[:2]
     assert (drawn[0, 0], drawn[-1, -1]) == (0, 1999 * 1000 + 2999)
 
 
@@ -213,7 +213,7 @@ def test_what_holds_is_pale_as_in_pictures_of_workspaces(tmp_path):
     run(ready_study("workspace", rig, axes), tmp_path / "s.zarr")
     figure = plot(tmp_path / "s.zarr", "limit")
     patches = dict(zip(legend(figure), figure.legends[0].get_patches(), strict=True))
-    assert to_hex(patches["all limits hold"].get_facecolor()).upper() == FREE
+    assert to_hex(patches["all limits hold"].get_facecolor()).upper() == HOLDS_COLOUR
     assert len({to_hex(patch.get_facecolor()) for patch in patches.values()}) == len(patches) > 2
 
 

@@ -10,7 +10,7 @@ from support.sweep_motions import move_of, move_options, write_motion
 from tauforge.analysis import size_actuators
 from tauforge.motion import CsvMotion
 from tauforge.sweeps import Axis, open_dataset, ready_study, run
-from tauforge.sweeps.options import SAMPLES
+from tauforge.sweeps.options import MOVE_SAMPLES
 from tauforge.sweeps.sizing import FORCE, HOLDS, POSITION, SINGULAR, SPEED
 
 STORED = 2 * np.finfo(np.float32).eps  # relative: results are kept as float32
@@ -49,7 +49,7 @@ def test_other_speeds_are_inverse_dynamics(name, speed):
     study = ready_study("sizing", robot, [Axis("speed", [speed]), Axis("payload", [mass])], options=move_options(robot))
     found = values(study, speed=speed, payload=mass)
     motion = move_of(robot)
-    times = np.linspace(0, motion.duration, SAMPLES)
+    times = np.linspace(0, motion.duration, MOVE_SAMPLES)
     q, qd, qdd = motion.sample(times)
     q = robot.positions.at(q)
     forces = robot.inverse_dynamics(q, speed * qd, speed**2 * qdd, payload=tf.Payload(mass))

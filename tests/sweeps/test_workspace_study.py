@@ -7,7 +7,7 @@ import pytest
 
 import tauforge as tf
 from tauforge.sweeps import Axis, open_dataset, ready_study, run
-from tauforge.sweeps.workspace import AT_ONCE
+from tauforge.sweeps.workspace import CALL_POINTS
 
 RIG = tf.load("motion-rig")
 ROUNDED = 2.0**-23  # of float32
@@ -53,10 +53,10 @@ def test_the_store_holds_what_the_methods_say(tmp_path):
 
 
 def test_parts_of_a_block_do_not_matter():
-    study = ready_study("workspace", RIG, [Axis("x", np.linspace(-0.5, 0.5, 2 * AT_ONCE + 5))])
+    study = ready_study("workspace", RIG, [Axis("x", np.linspace(-0.5, 0.5, 2 * CALL_POINTS + 5))])
     x = study.axes[0].values
     whole = study.compute({"x": x})
-    for part in (slice(0, 7), slice(AT_ONCE - 3, AT_ONCE + 4), slice(-3, None)):
+    for part in (slice(0, 7), slice(CALL_POINTS - 3, CALL_POINTS + 4), slice(-3, None)):
         for name, values in study.compute({"x": x[part]}).items():
             assert np.array_equal(values, whole[name][part]), name
 

@@ -114,7 +114,7 @@ def test_a_leg_shorter_than_its_sleeve_has_no_rod() -> None:
     assert short
     assert np.isfinite(figure.bars(drawing, 1.0).placed.scales).all()
     for leg in short:
-        sleeve, rod = (piece for piece in figure.pieces(drawing, 1.0) if piece.name == leg.name)
+        sleeve, rod = (piece for piece in figure.bars_of(drawing, 1.0) if piece.name == leg.name)
         np.testing.assert_allclose([sleeve.start, sleeve.end], [leg.start, leg.end], atol=ROUNDING)
         np.testing.assert_allclose([rod.start, rod.end], [leg.end, leg.end], atol=ROUNDING)
 

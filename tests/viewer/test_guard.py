@@ -6,16 +6,16 @@ from http import HTTPStatus
 
 import pytest
 
-from tauforge.viewer.guard import Guard, new_token
+from tauforge.viewer.guard import RequestGuard, new_token
 
 FILES = {"index.html", "assets/a.js"}
-LOCAL = Guard(["127.0.0.1"], 8080, FILES)
+LOCAL = RequestGuard(["127.0.0.1"], 8080, FILES)
 TOKEN = "abcDEF-_123"
-REMOTE = Guard(["0.0.0.0"], 8080, FILES, TOKEN)
+REMOTE = RequestGuard(["0.0.0.0"], 8080, FILES, TOKEN)
 OWN = "127.0.0.1:8080"
 
 
-def status(guard: Guard, path: str = "/", host: str | list[str] = OWN, origin: str | None = None) -> int:
+def status(guard: RequestGuard, path: str = "/", host: str | list[str] = OWN, origin: str | None = None) -> int:
     refused = guard.refusal(path, [host] if isinstance(host, str) else host, [] if origin is None else [origin])
     return HTTPStatus.OK if refused is None else refused.status
 
@@ -113,7 +113,7 @@ def test_tokens_are_long_and_never_the_same() -> None:
 
 
 def test_the_usual_port_may_be_left_out() -> None:
-    assert status(Guard(["127.0.0.1"], 80, FILES), host="127.0.0.1") == HTTPStatus.OK
+    assert status(RequestGuard(["127.0.0.1"], 80, FILES), host="127.0.0.1") == HTTPStatus.OK
 
 
 @pytest.mark.parametrize(
@@ -136,14 +136,14 @@ def test_a_page_at_another_port_of_this_machine_is_another_site(origin: str) -> 
 
 
 def test_other_names_must_have_the_port() -> None:
-    named = Guard(["rig.lab", "10.0.0.7"], 8080, FILES, TOKEN)
+    named = RequestGuard(["rig.lab", "10.0.0.7"], 8080, FILES, TOKEN)
     for host in ("rig.lab", "10.0.0.7"):
         assert status(named, f"/{TOKEN}/", f"{host}:8080") == HTTPStatus.OK
         assert status(named, f"/{TOKEN}/", f"{host}:8081") == HTTPStatus.FORBIDDEN
 
 
 def test_an_address_has_many_spellings() -> None:
-    guard = Guard(["fd00::1"], 8080, FILES, TOKEN)
+    guard = RequestGuard(["fd00::1"], 8080, FILES, TOKEN)
     for host in ("[fd00::1]:8080", "[FD00:0::1]:8080", "[fd00:0:0:0:0:0:0:1]:8080"):
         assert status(guard, f"/{TOKEN}/", host) == HTTPStatus.OK
     assert status(guard, f"/{TOKEN}/", "[fd00::2]:8080") == HTTPStatus.FORBIDDEN

@@ -17,8 +17,8 @@ from support.catalogue import names_of
 from support.viewer_page import becomes, dragged, in_sight, opened, pixel, slider, wait_for
 from tauforge.robots.mechanism.capabilities import MechanismPositions
 from tauforge.viewer.evaluation import Evaluation, not_unique
-from tauforge.viewer.gizmo import SCALE
-from tauforge.viewer.scene import Shown
+from tauforge.viewer.panel import HANDLE_SCALE
+from tauforge.viewer.scene import VisibleParts
 from tauforge.viewer.session import Session
 from tauforge.viewer.surroundings import surroundings
 
@@ -80,7 +80,7 @@ def test_every_mechanism_is_shown_and_moved(name: str) -> None:
     m = tf.load(name)
     with tf.view(m, port=0) as viewer:
         session = viewer.session
-        session.show(Shown(*[True] * len(Shown())))
+        session.show(VisibleParts(*[True] * len(VisibleParts())))
         assert [len(group) for group in session.panel.sliders.values()] == [m.n] * 3
         start = m.positions.coordinates(session.state.position)
         session.change("position", m.n - 1, float(start[-1]) - 0.02)
@@ -211,7 +211,7 @@ def test_reactions_are_drawn_as_far_as_they_are_unique() -> None:
     assert not_unique(hexapod.reactions(hexapod.start())) == ""
     with tf.view(m, port=0) as viewer:
         session = viewer.session
-        session.show(Shown(reactions=True))
+        session.show(VisibleParts(reactions=True))
         assert "these are not drawn" in settled(session)
         shafts = session.scene._reactions
         assert shafts is not None
@@ -317,7 +317,7 @@ def test_a_mouse_drags_the_tip_of_a_five_bar(browser: Any) -> None:
         assert becomes(lambda: in_sight(viewer, np.array(m.drawing(m.home).extent)))
         page.wait_for_timeout(2000)
         before = m.moved_body.frames(session.state.position)
-        arrow = np.array([0, 0, SCALE * surroundings(m).size])
+        arrow = np.array([0, 0, HANDLE_SCALE * surroundings(m).size])
         start, end = (pixel(page, viewer, before[:3, 3] + share * arrow) for share in (0.6, 1.0))
         dragged(page, start, end)
         rise = 0.4 * arrow[2]

@@ -12,7 +12,7 @@ import tauforge as tf
 from support.browser import chromium
 from support.viewer_page import becomes, dragged, hidden, in_sight, opened, part_under, pixel
 from tauforge.viewer.figure import NamedPart, named_parts, rotation
-from tauforge.viewer.gizmo import SCALE
+from tauforge.viewer.panel import HANDLE_SCALE
 from tauforge.viewer.session import Session
 from tauforge.viewer.surroundings import surroundings
 
@@ -84,7 +84,7 @@ def test_a_mouse_drags_a_mechanism_by_its_handle(shown: tuple[Any, tf.Viewer]) -
     session, robot = viewer.session, viewer.session.robot
     controls, before = session.gizmo._controls, session.state.position
     origin, way = np.array(controls.position), rotation(np.asarray(controls.wxyz, float))[:, 2]
-    arrow = SCALE * surroundings(robot).size * way
+    arrow = HANDLE_SCALE * surroundings(robot).size * way
     start, end = (pixel(page, viewer, origin + share * arrow) for share in (0.5, 0.8))
     dragged(page, start, end)
 

@@ -13,8 +13,8 @@ import pytest
 import tauforge as tf
 from tauforge.robots.drawing import Drawing, Point
 from tauforge.viewer import colours, figure
-from tauforge.viewer.figure import DIGITS, joint_labels, label_places, named_parts, parts_html
-from tauforge.viewer.server import with_scripts
+from tauforge.viewer.figure import PAGE_DIGITS, joint_labels, label_places, named_parts, parts_html
+from tauforge.viewer.viewer import with_scripts
 
 PAGE = b"<html><body><div></div></body></html>"
 
@@ -67,7 +67,7 @@ def test_the_page_has_the_parts_to_digits_of_the_robots_size(scale: float) -> No
     rows = json.loads(html.unescape(data[1]))
     assert {row[0] for row in rows} == {'<b>"&'}
     wanted = [[*part.start, *part.end, part.radius] for part in parts]
-    np.testing.assert_allclose([row[1:] for row in rows], wanted, rtol=0, atol=10.0**-DIGITS * scale)
+    np.testing.assert_allclose([row[1:] for row in rows], wanted, rtol=0, atol=10.0**-PAGE_DIGITS * scale)
 
 
 def test_parts_that_are_nowhere_are_left_out() -> None:

@@ -24,8 +24,8 @@ from support.viewer_page import (
     slider,
     wait_for,
 )
-from tauforge.viewer.gizmo import SCALE
-from tauforge.viewer.scene import Shown
+from tauforge.viewer.panel import HANDLE_SCALE
+from tauforge.viewer.scene import VisibleParts
 from tauforge.viewer.surroundings import surroundings
 
 pytest.importorskip("viser")
@@ -88,7 +88,7 @@ def test_it_loads_without_complaints(browser: Any, request: Any, name: str, view
 def test_robots_that_say_little_are_shown_too(browser: Any, robot: Any) -> None:
     with tf.view(robot, port=0) as viewer:
         page, wrong = opened(browser, viewer)
-        viewer.session.show(Shown(*[True] * len(Shown())))
+        viewer.session.show(VisibleParts(*[True] * len(VisibleParts())))
         viewer.session.change("position", 0, 0.1)
         viewer.session.change("velocity", 1, 0.2)
         assert becomes(lambda: viewer.session.updates > 1)  # all three may be shown at once
@@ -242,7 +242,7 @@ def test_a_mouse_drags_the_platform_by_its_handle(browser: Any) -> None:
         page.wait_for_timeout(2000)
         before = session.state.position
         origin = np.asarray(session.gizmo._controls.position)
-        arrow = np.array([0, 0, SCALE * surroundings(rig).size])
+        arrow = np.array([0, 0, HANDLE_SCALE * surroundings(rig).size])
         start, end = (pixel(page, viewer, origin + share * arrow) for share in (0.6, 1.0))
         dragged(page, start, end)
         rise = 0.4 * arrow[2]

@@ -12,7 +12,8 @@ import pytest
 import tauforge as tf
 from tauforge.units import number
 from tauforge.viewer import colours
-from tauforge.viewer.evaluation import Evaluation, ForceScale, Reading, condition_colour, condition_words
+from tauforge.viewer.colours import ForceScale, condition_colour, condition_words
+from tauforge.viewer.evaluation import Evaluation, Reading
 from tauforge.viewer.panel_text import force_shares, heading_html, readings_html
 
 HOSTILE = "</td><script>alert(1)</script>&'\""

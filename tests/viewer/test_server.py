@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import tauforge as tf
-from tauforge.viewer.guard import Guard, bound_socket
-from tauforge.viewer.server import _guarded, viser_module
+from tauforge.viewer.guard import RequestGuard, bound_socket
+from tauforge.viewer.viewer import _guarded, viser_module
 
 pytest.importorskip("viser")
 from websockets.exceptions import InvalidStatus
@@ -134,7 +134,7 @@ def test_a_server_that_starts_meanwhile_is_left_alone() -> None:
         number = listening.getsockname()[1]
         websockets = viser.infra._infra.websockets
         patch.setattr(websockets.asyncio.server, "serve", lambda *given, **options: asked.append((given, options)))
-        with _guarded(viser, listening, Guard(["127.0.0.1"], number, ["index.html"])) as used:
+        with _guarded(viser, listening, RequestGuard(["127.0.0.1"], number, ["index.html"])) as used:
             theirs = viser.infra._infra.websockets.asyncio.server.serve
             theirs(None, "0.0.0.0", number + 1, process_request=None)
             assert not used

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from tauforge.viewer.gizmo import LETS_GO
+from tauforge.viewer.panel import LETS_GO
 from tauforge.viewer.session import Session
 
 pytest.importorskip("viser")

@@ -17,7 +17,7 @@ from support.tolerances import PLACED
 from support.urdf_visuals import meshed_arm
 from tauforge.errors import TauforgeWarning
 from tauforge.viewer.figure import rotation
-from tauforge.viewer.scene import FADED, TRANSLUCENT, Shown
+from tauforge.viewer.scene import FADED, TRANSLUCENT, VisibleParts
 from tauforge.viewer.surroundings import surroundings
 
 pytest.importorskip("viser")
@@ -66,22 +66,22 @@ def test_the_nodes_are_where_the_drawing_says(viewer: tf.Viewer) -> None:
 
 def test_shapes_can_be_hidden_and_looked_through(viewer: tf.Viewer) -> None:
     scene, nodes = viewer.session.scene, viewer.session.scene.shapes._nodes
-    scene.show(Shown())
+    scene.show(VisibleParts())
     assert all(node.visible for node in nodes)
     assert scene._bars.opacity == FADED
-    scene.show(Shown(ellipsoids=True))
+    scene.show(VisibleParts(ellipsoids=True))
     assert [node.opacity for node in nodes] == [TRANSLUCENT, TRANSLUCENT, 0.5 * TRANSLUCENT, TRANSLUCENT]
-    scene.show(Shown(shapes=False))
+    scene.show(VisibleParts(shapes=False))
     assert not any(node.visible for node in nodes)
     assert scene._bars.opacity is None
-    scene.show(Shown())
+    scene.show(VisibleParts())
 
 
 def test_hidden_shapes_come_back_where_the_robot_is(viewer: tf.Viewer) -> None:
     session = viewer.session
-    session.show(Shown(shapes=False))
+    session.show(VisibleParts(shapes=False))
     session.change("position", 0, -1.1)
-    session.show(Shown())
+    session.show(VisibleParts())
     wanted = session.robot.drawing([-1.1, session.state.position[1]]).solids[1].transform[:3, 3]
     node = session.scene.shapes._nodes[1]
     assert becomes(lambda: node.visible and bool(np.allclose(node.position, wanted, atol=PLACED)))
@@ -122,7 +122,7 @@ def orange(page: Any) -> int:
 
 def test_the_browser_shows_the_mesh_and_hides_it(viewer: tf.Viewer) -> None:
     session = viewer.session
-    session.show(Shown(forces=False, handle=False))
+    session.show(VisibleParts(forces=False, handle=False))
     session.rest(home=True)
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1000, "height": 700})

@@ -9,7 +9,8 @@ import pytest
 
 from support.random_mechanisms import four_bar
 from tauforge.pictures.animation_frames import AnimationFrames
-from tauforge.viewer.evaluation import NEAR, WARNING_CONDITION, singular_times
+from tauforge.viewer.colours import NEARLY_SINGULAR, WARNING_CONDITION
+from tauforge.viewer.playback import singular_times
 
 TIMES = np.linspace(0.0, 1.0, 11)
 PEAK = 0.52  # s
@@ -46,7 +47,7 @@ def test_rows_that_do_not_close_before_a_peak_do_not_move_it(closes_from: float)
     robot: Any = Slider(closes_from)
     assert robot.moved_body.condition(frames().position).max() > WARNING_CONDITION
     found = singular_times(robot, frames())
-    assert found.words == NEAR
+    assert found.words == NEARLY_SINGULAR
     np.testing.assert_allclose(found.times, [PEAK], atol=LOOK)
 
 
@@ -64,5 +65,5 @@ def test_a_mechanism_is_marked_where_its_loops_are_nearly_singular() -> None:
     position = m.configuration(angles[:, None])
     assert m.condition_number(position).max() == pytest.approx(1.0)
     found = singular_times(m, frames(position))
-    assert found.words == NEAR
+    assert found.words == NEARLY_SINGULAR
     np.testing.assert_allclose(found.times, [TIMES[5]], atol=LOOK)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from tauforge.viewer.tabs import legend_html
+from tauforge.viewer.workspace_panel import legend_html
 
 pytest.importorskip("viser")
 pytestmark = pytest.mark.usefixtures("as_installed")

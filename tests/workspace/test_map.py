@@ -112,7 +112,7 @@ def test_a_kind_of_robot_that_the_package_does_not_know():
 
 def test_pieces_are_as_good_as_the_whole(rig, monkeypatch):
     whole = mapped(rig, "force", AXES).values
-    monkeypatch.setattr("tauforge.workspace.rules.BLOCK", 10)
+    monkeypatch.setattr("tauforge.workspace.criteria.BLOCK_POSITIONS", 10)
     assert mapped(rig, "force", AXES).values == pytest.approx(whole, rel=ROUNDING)
 
 

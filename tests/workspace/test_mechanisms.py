@@ -12,9 +12,9 @@ from support.mechanisms import delta
 from support.tolerances import CLOSED, PLACED
 from tauforge.robots.static_quantities import at_positions
 from tauforge.sweeps import Axis, ready_study
+from tauforge.viewer.workspace_panel import has_workspace, point_cloud
 from tauforge.workspace import explain, polar, reach, volume
 from tauforge.workspace import map as mapped
-from tauforge.workspace.places import has_places, places
 from tauforge.workspace.sampled_volume import sampled_positions
 
 CRANK, ROD, APART = 0.3, 0.4, 0.25  # m, of the catalogue's five-bar
@@ -64,7 +64,7 @@ def test_a_map_ends_where_the_circles_no_longer_meet(free: tf.Mechanism) -> None
 
 def test_the_tool_is_where_the_circles_meet() -> None:
     m = tf.load("five-bar")
-    seen = places(m, m.home)
+    seen = point_cloud(m, m.home)
     low, high = seen.points.min(axis=0), seen.points.max(axis=0)
     coordinates = np.random.default_rng(2).uniform([1.8, 0.5], [2.6, 1.3], (400, 2))
     tip = upper_meeting(*coordinates.T)
@@ -339,7 +339,7 @@ def test_what_makes_no_sense_says_so() -> None:
     ):
         at_positions(gripper, ["condition"], gripper.home, fields={"gravity": np.zeros(3)})
     governor = tf.load("flyball-governor")
-    assert not has_places(governor)
+    assert not has_workspace(governor)
     with pytest.raises(tf.ModelError, match="flyball-governor has no limits"):
         reach(governor)
 

@@ -8,7 +8,7 @@ import pytest
 import tauforge as tf
 from tauforge.workspace import map as mapped
 from tauforge.workspace import polar, reach, surface
-from tauforge.workspace.pictures import COLOURS, FREE, NAMED, legend, limit_colours
+from tauforge.workspace.pictures import HOLDS_COLOUR, LIMIT_COLOURS, NAMED, legend, limit_colours
 
 pytest.importorskip("matplotlib")
 pytestmark = pytest.mark.usefixtures("as_installed")  # many positions: kernels are quicker
@@ -33,7 +33,7 @@ def test_slice_of_limits_names_those_that_occur(rig, tmp_path):
     figure = found.plot()
     assert names_in(figure) == list(found.shares())
     colours = np.asarray(figure.axes[0].collections[0].get_array()).reshape(15, 29, 3)
-    free = np.array([int(FREE[k : k + 2], 16) / 255 for k in (1, 3, 5)])
+    free = np.array([int(HOLDS_COLOUR[k : k + 2], 16) / 255 for k in (1, 3, 5)])
     drawn = (np.abs(colours - free) < 1e-6).all(axis=-1)  # a level of 255 is 4e-3
     assert (drawn == (found.values.T == 0)).all()
     assert saved(figure, tmp_path)
@@ -115,10 +115,10 @@ def test_names_of_joints_are_no_formulas(tmp_path):
 def test_many_limits_share_the_last_colour():
     names = [f"limit {k}" for k in range(30)]
     colours = limit_colours(["all limits hold", *names])
-    assert colours["all limits hold"] == FREE
-    assert colours["limit 0"] == COLOURS[0]
-    assert colours["limit 29"] == COLOURS[-1]
-    assert len(COLOURS) == NAMED
+    assert colours["all limits hold"] == HOLDS_COLOUR
+    assert colours["limit 0"] == LIMIT_COLOURS[0]
+    assert colours["limit 29"] == LIMIT_COLOURS[-1]
+    assert len(LIMIT_COLOURS) == NAMED
 
 
 def test_a_legend_has_room_for_some_and_counts_the_others():

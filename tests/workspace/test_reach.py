@@ -11,8 +11,8 @@ import tauforge as tf
 from support.cart_pendulum import CartPendulum
 from support.shells import first_ends, sphere, stroke_platform
 from tauforge.workspace import polar, reach, surface
-from tauforge.workspace.breaks import EXACT, LOST
 from tauforge.workspace.reaching import STRETCHED
+from tauforge.workspace.singular_crossings import EXACT, LOSES_CONTROL
 
 HOME = np.array([0.03, -0.02, 1.07, 0.05, -0.04, 0.1])
 CLOSE = 10 * EXACT  # m, rad: bisection ends at EXACT of a size of about 2 m
@@ -111,7 +111,7 @@ def test_a_singular_pose_ends_a_way():
     low = stroke_platform((0.05, 3.0))
     home = np.array([0, 0, 1.0, 0, 0, 0])
     found = reach(low, home, directions="z").end("z", -1)
-    assert found.limit == LOST
+    assert found.limit == LOSES_CONTROL
     assert abs(found.distance - 1.0) < CLOSE
 
 
@@ -200,8 +200,8 @@ def test_volume_that_is_seen(shells):
 
 def test_pieces_are_as_good_as_the_whole(rig, monkeypatch):
     whole = surface(rig, HOME, latitudes=6).distance
-    monkeypatch.setattr("tauforge.workspace.rays.BLOCK", 300)
-    monkeypatch.setattr("tauforge.workspace.rules.BLOCK", 100)
+    monkeypatch.setattr("tauforge.workspace.rays.BLOCK_POSITIONS", 300)
+    monkeypatch.setattr("tauforge.workspace.criteria.BLOCK_POSITIONS", 100)
     assert (surface(rig, HOME, latitudes=6).distance == whole).all()
 
 

@@ -10,7 +10,7 @@ from support.cart_pendulum import CartPendulum
 from support.shells import inside, seen_volume, stroke_platform
 from tauforge.robots.stewart.moved_body import MovedPlatform
 from tauforge.workspace import compare, surface, volume
-from tauforge.workspace.breaks import LOST
+from tauforge.workspace.singular_crossings import LOSES_CONTROL
 
 HOME = np.array([0, 0, 1.07, 0, 0, 0])
 TILTED = np.array([0.1, -0.05, 0.2])
@@ -87,7 +87,7 @@ def test_a_singular_plane_divides_what_strokes_connect():
     """The legs lie in the plane of the base at z = 0, where det H changes its sign; strokes alone let it through."""
     low = stroke_platform((0.05, 1.6))
     found = volume(low, home=[0, 0, 0.8, 0, 0, 0])
-    assert LOST in found.stopped_by
+    assert LOSES_CONTROL in found.stopped_by
     assert found.box[0, 2] == pytest.approx(0.0, abs=0.05)  # a cell
     assert found.volume == pytest.approx(found.everywhere / 2, rel=0.02)
 
@@ -118,7 +118,7 @@ def test_what_lies_beyond_two_singular_surfaces_is_not_connected(shells, x):
     size = np.prod(high - low)
     exact, spread = size * hits.mean(), size * hits.std() / np.sqrt(len(hits))
     assert abs(found.volume - exact) < 4 * spread + found.error < 0.1 * exact
-    assert LOST in found.stopped_by
+    assert LOSES_CONTROL in found.stopped_by
 
 
 def test_catalogue_platform_matches_rays(rig):
@@ -256,7 +256,7 @@ def test_reports(shells):
 
 def test_pieces_are_as_good_as_the_whole(shells, monkeypatch):
     whole = volume(shells, home=HOME, points=16)
-    monkeypatch.setattr("tauforge.workspace.rules.BLOCK", 1000)
+    monkeypatch.setattr("tauforge.workspace.criteria.BLOCK_POSITIONS", 1000)
     assert volume(shells, home=HOME, points=16).volume == whole.volume
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tauforge.sweeps.study import Study
 
 
-complete_study = names_in("tauforge.sweeps.ready_studies", "STUDIES")
+complete_study = names_in("tauforge.sweeps.builtin_studies", "STUDIES")
 
 
 def sweep(
@@ -91,8 +91,8 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     """A study of a robot over a grid of states, into a Zarr store. The same command goes on after an interruption."""
+    from tauforge.sweeps.builtin_studies import STUDIES, ready_study
     from tauforge.sweeps.grid import Axis
-    from tauforge.sweeps.ready_studies import STUDIES, ready_study
     from tauforge.sweeps.running import run
 
     if listed:
@@ -160,7 +160,7 @@ def _checked_picture(asked: Study, picture: Path | None, drawn: str | None, slic
 
 
 def _shown_list() -> Any:
-    from tauforge.sweeps.ready_studies import STUDIES
+    from tauforge.sweeps.builtin_studies import STUDIES
 
     yield table("", ("study", "gives", "axes"), [(name, x.words, x.axes) for name, x in STUDIES.items()], texts=3)
     for name, entry in STUDIES.items():

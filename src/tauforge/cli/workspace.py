@@ -30,13 +30,13 @@ from tauforge.errors import one_line
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot
-    from tauforge.workspace.report import Report
+    from tauforge.workspace.criteria import Report
 
 DRAWN = ("map", "polar", "surface", "reach")  # what has a picture, the most wanted first
 ANGLES = ("rad", "rad", "rad")
 
 
-complete_quantity = names_in("tauforge.workspace.maps", "KNOWN")
+complete_quantity = names_in("tauforge.workspace.maps", "MAPPED_QUANTITIES")
 
 
 def workspace(

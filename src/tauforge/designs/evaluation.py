@@ -20,7 +20,7 @@ from tauforge.validation import broadcast_shape, did_you_mean, real, real_array
 
 BLOCK_ROWS = 2**17  # pairs of a design and a state: 30 MB
 HELD = "payload"  # the parameter that is the mass of what the robot holds
-COUNT = 20
+STATE_COUNT = 20
 DISTANCE = 0.05  # m
 ANGLE = np.deg2rad(5)
 
@@ -74,7 +74,7 @@ class Judge:
 
 
 def variables(robot: Robot) -> dict[str, str]:
-    """What a study of designs may vary, with units: design parameters, coordinates of home, mass of a payload."""
+    """Variables of a study of designs with units: design parameters, coordinates of home, mass of a payload."""
     found = {name: parameter.unit for name, parameter in design_parameters(robot).items()}
     for coordinate in robot.coordinates:
         found.setdefault(coordinate.name, coordinate.unit)
@@ -95,7 +95,7 @@ def judge(
     if not 0 < real_number(stiffness) < np.inf:
         raise ModelError(f"expected a number > 0, got {stiffness!r}", field="stiffness")
     names = measures_of(robot) if measures is None else check_measures(robot, measures)
-    around = states if isinstance(states, States) else states_around(robot, COUNT if states is None else states)
+    around = states if isinstance(states, States) else states_around(robot, STATE_COUNT if states is None else states)
     return Judge(robot, names, around, stiffness, characteristic_length)
 
 
@@ -168,7 +168,7 @@ class States:
 
 def states_around(
     robot: Robot,
-    count: int = COUNT,
+    count: int = STATE_COUNT,
     *,
     distance: float = DISTANCE,
     angle: float = ANGLE,
@@ -189,12 +189,7 @@ def states_around(
     for name, value in (("distance", distance), ("angle", angle)):
         if not 0 <= real_number(value) < np.inf:
             raise ModelError(f"expected a number >= 0, got {value!r}", field=name)
-    home, places = np.array(robot.positions.coordinates(robot.positions.default), dtype=float), places_of(robot)
-    for name, value in (at or {}).items():
-        if name not in places:
-            names = ", ".join(coordinate.name for coordinate in robot.coordinates)
-            raise ModelError(f"no coordinate is called {name!r}", field="at", remedy=f"They are {names}")
-        home[places[name]] = real(value, name)
+    home = home_at(robot, at or {})
     phi = 2.0
     for _ in range(64):  # a contraction by more than 2 in every step
         phi = (1 + phi) ** (1 / (robot.n + 1))
@@ -204,7 +199,18 @@ def states_around(
     return States(home, reach * (2 * shares - 1))
 
 
+def home_at(robot: Robot, at: Mapping[str, float]) -> Array:
+    """(n,) coordinates at which pictures show the robot, but for those given by name, rad or m."""
+    home, places = np.array(robot.positions.coordinates(robot.positions.default), dtype=float), places_of(robot)
+    for name, value in at.items():
+        if name not in places:
+            names = ", ".join(coordinate.name for coordinate in robot.coordinates)
+            raise ModelError(f"no coordinate is called {name!r}", field="at", remedy=f"They are {names}")
+        home[places[name]] = real(value, name)
+    return home
+
+
 def places_of(robot: Robot) -> dict[str, int]:
-    """Where the coordinates are among all, by their names and by their columns in files."""
+    """Places of the coordinates among all, by their names and by their columns in files."""
     columns = {coordinate.column: k for k, coordinate in enumerate(robot.coordinates)}
     return columns | {coordinate.name: k for k, coordinate in enumerate(robot.coordinates)}

@@ -1,4 +1,4 @@
-"""What a design is judged by: numbers over all of its states."""
+"""Measures of a design: numbers over all of its states."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def check_measures(robot: Robot, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def judges_forces(robot: Robot) -> bool:
-    """Whether the limits of a state include those of the forces that hold the robot."""
+    """True if the limits of a state include those of the forces that hold the robot."""
     return not _missing(robot, "force_share")
 
 
@@ -88,7 +88,7 @@ def has_limits(robot: Robot) -> bool:
 
 
 def _missing(robot: Robot, name: str) -> TauforgeError | None:
-    """Why the robot has no such measure; None where it has it."""
+    """Reason for which the robot has no such measure; None where it has it."""
     if name == "within_limits":
         return None if has_limits(robot) else UnsupportedFeatureError(f"{robot.name} has no limits", field=name)
     try:

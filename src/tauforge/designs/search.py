@@ -21,9 +21,9 @@ from tauforge.robots.capabilities import design_parameters
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.robots.static_quantities import METRE
 
-EVALUATIONS = 10_000
+EVALUATED_DESIGNS = 10_000
 POPULATION = 100
-SMALLEST = 4  # designs of a generation: tournaments need two pairs
+SMALLEST_GENERATION = 4  # designs of a generation: tournaments need two pairs
 LIMITS = "within_limits"
 
 
@@ -33,7 +33,7 @@ def pareto(
     objectives: Sequence[str] = ("condition", "force"),
     *,
     states: States | int | None = None,
-    evaluations: int = EVALUATIONS,
+    evaluations: int = EVALUATED_DESIGNS,
     population: int = POPULATION,
     seed: int = 0,
     limits: bool = True,
@@ -58,7 +58,7 @@ def pareto(
     units = variables(check_robot("robot", robot))
     names, lower, upper = _bounds(robot, units, parameters)
     wanted = _objectives(robot, names, objectives)
-    for field, number, least in (("evaluations", evaluations, 1), ("population", population, SMALLEST)):
+    for field, number, least in (("evaluations", evaluations, 1), ("population", population, SMALLEST_GENERATION)):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
             raise ModelError(f"expected a whole number >= {least}, got {number!r}", field=field)
     measures = [name for name in wanted if name in MEASURES]
@@ -118,7 +118,7 @@ class Trial:
         self.holding: list[Array] = []
 
     def costs(self, designs: Array) -> tuple[Array, Array]:
-        """What is to be small, (g, m), and the share of the states that are beyond limits, (g,), 0 where it holds."""
+        """Costs to be small, (g, m), and the share of the states that are beyond limits, (g,), 0 where it holds."""
         columns = dict(zip(self.names, np.ascontiguousarray(designs.T), strict=True))
         found = self.asked(columns) if self.asked.measures else {}
         values = np.column_stack([found[name] if name in found else columns[name] for name in self.wanted])
@@ -144,7 +144,7 @@ def _search(trial: Trial, lower: Array, upper: Array, evaluations: int, populati
             out["G"] = beyond[:, None]
 
     problem = Designs(n_var=len(lower), n_obj=len(trial.wanted), n_ieq_constr=1, xl=lower, xu=upper)
-    size = max(min(population, evaluations), SMALLEST)
+    size = max(min(population, evaluations), SMALLEST_GENERATION)
     minimize(problem, NSGA2(pop_size=size), ("n_eval", evaluations), seed=seed)
 
 

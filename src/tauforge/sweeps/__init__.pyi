@@ -1,9 +1,9 @@
+from .builtin_studies import STUDIES, ready_study
 from .cluster import connected, local_workers
 from .grid import Axis
 from .picture import plot
-from .reading import Damage, open_dataset, verify
-from .ready_studies import STUDIES, ready_study
 from .running import Outcome, run
+from .store import Damage, open_dataset, verify
 from .study import Result, Study
 
 __all__ = [

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tauforge.errors import ModelError, SweepError
-from tauforge.sweeps.fingerprint import differences, made_with
+from tauforge.sweeps.fingerprint import differences, environment
 from tauforge.sweeps.grid import Index
-from tauforge.sweeps.store import GO_ON, Store, do_block, sweeps_extra
+from tauforge.sweeps.store import GO_ON, Store, compute_block, sweeps_extra
 from tauforge.sweeps.study import Study
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def connected(scheduler: str) -> Iterator[Client]:
 
 
 def _fault_of(address: str) -> str:
-    """Why there is no scheduler at an address; "" where one answers.
+    """Reason for which there is no scheduler at an address; "" where one answers.
 
     A Client that meets something else, such as a page of the web, hangs or takes its first bytes for a length.
     """
@@ -120,7 +120,7 @@ def blocks_on_cluster(
 
     def submit(index: Index) -> Future[Any]:
         name = f"tauforge-sweep-{own}-{'-'.join(map(str, index))}-{losses.get(index, 0)}"
-        future = client.submit(do_pickled, pickled, str(store.path), index, key=name, pure=False, retries=RETRIES)
+        future = client.submit(compute_pickled, pickled, str(store.path), index, key=name, pure=False, retries=RETRIES)
         running[future] = index
         return future
 
@@ -173,15 +173,15 @@ def check_workers(client: Client, path: Path) -> None:
 
 
 def look_around(path: str) -> dict[str, Any]:
-    """What a worker has that results depend on."""
-    return {**made_with(), "sees_the_store": Path(path).is_dir()}
+    """State of a worker on which results depend."""
+    return {**environment(), "sees_the_store": Path(path).is_dir()}
 
 
-def do_pickled(pickled: bytes, path: str, index: Index) -> None:
+def compute_pickled(pickled: bytes, path: str, index: Index) -> None:
     """The task, as workers get it. Dask asks again for what a lost worker had finished: that is in the store."""
     study, store = _unpickled(pickled, path)
     if not store.is_done(index):
-        do_block(study, store, index)
+        compute_block(study, store, index)
 
 
 @lru_cache(maxsize=4)

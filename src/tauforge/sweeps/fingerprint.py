@@ -1,4 +1,4 @@
-"""What was asked and what results were made with, in a form that can be kept and compared.
+"""Fingerprints of what was asked, and of the versions and the processor that results were made with.
 
 Numbers are kept as they are, whatever is long as a digest.
 """
@@ -26,9 +26,13 @@ from tauforge.evaluation.evaluator import kernels_allowed
 from tauforge.kernels.cpu.engine import host
 from tauforge.robots.robot import Robot
 
-WORDS = ("sources", "known_exceptions")  # of a robot: where its numbers come from, which changes no result
-SHOWN = 40  # characters of JSON up to which a value is kept as it is
-LIBRARIES = ("tauforge", "numpy", "builtins")
+NOTES = ("sources", "known_exceptions")  # of a robot: where its numbers come from, which changes no result
+KEPT_CHARACTERS = 40  # characters of JSON up to which a value is kept as it is
+VERSIONED = ("tauforge", "numpy", "builtins")
+FORMER_NAMES = {  # of classes that were renamed, by which older stores know them
+    "tauforge.sweeps.options.SweptPositions": "tauforge.sweeps.options.Positions",
+    "tauforge.sweeps.tracking.SampledMotion": "tauforge.sweeps.tracking.HeldTargets",
+}
 
 
 def described(value: Any) -> dict[str, Any]:
@@ -69,7 +73,7 @@ def digest(value: Any) -> str:
 
 
 def _robot(robot: Robot) -> dict[str, Any]:
-    kept = {name: _short(value) for name, value in _fields(robot).items() if name not in WORDS}
+    kept = {name: _short(value) for name, value in _fields(robot).items() if name not in NOTES}
     return {"kind": type(robot).__qualname__, **_code(type(robot)), **kept}
 
 
@@ -82,13 +86,13 @@ def _short(value: Any) -> Any:
     """A small value itself, if JSON keeps it exactly; else its digest."""
     if value is None or isinstance(value, bool | int | float | str):
         text = json.dumps(value)
-        if len(text) <= SHOWN and "NaN" not in text and "Infinity" not in text:
+        if len(text) <= KEPT_CHARACTERS and "NaN" not in text and "Infinity" not in text:
             return value
     return digest(value)
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """What an object was made from."""
+    """Fields from which an object was made."""
     if isinstance(value, Robot):
         return value.__getstate__()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -135,7 +139,8 @@ def _feed(into: Any, value: Any, above: tuple[int, ...]) -> None:
         case tuple() | list():
             add("sequence", *value)
         case type():
-            put("type", f"{value.__module__}.{value.__qualname__}".encode())
+            name = f"{value.__module__}.{value.__qualname__}"
+            put("type", FORMER_NAMES.get(name, name).encode())
             if not _is_of_library(value.__module__):
                 add("written", *(part for base in value.__mro__ for part in _written(base)))
         case ModuleType():
@@ -158,9 +163,9 @@ def _feed(into: Any, value: Any, above: tuple[int, ...]) -> None:
 
 
 def _is_of_library(module: str) -> bool:
-    """Whether a version says what is in it: ours, NumPy's and Python's own, which a store has in its description."""
+    """True for modules that a version describes: ours, NumPy's and Python's own, which a store names."""
     root = module.partition(".")[0]
-    return root in LIBRARIES or (root in sys.stdlib_module_names and root != "__main__")
+    return root in VERSIONED or (root in sys.stdlib_module_names and root != "__main__")
 
 
 def _written(cls: type) -> list[Any]:
@@ -176,7 +181,7 @@ def _written(cls: type) -> list[Any]:
 
 
 def _globals(function: FunctionType) -> list[tuple[str, Any]]:
-    """What a function and those inside it name of their module; things of libraries by their own names."""
+    """Globals that a function and those inside it use; things of libraries by their own names."""
     found, codes = set(), [function.__code__]
     while codes:
         code = codes.pop()
@@ -199,8 +204,8 @@ def _undescribed(value: Any, why: str) -> ModelError:
     )
 
 
-def made_with() -> dict[str, Any]:
-    """Versions and kind of machine, as JSON.
+def environment() -> dict[str, Any]:
+    """Versions and kind of machine that determine results bit by bit, as JSON.
 
     vector_bits: of the compiled kernels; None where the NumPy reference runs in their place
     """

@@ -18,10 +18,10 @@ from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ModelError
 from tauforge.units import UNITS, in_si
 
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*(?: [A-Za-z0-9_.-]+)*")  # it becomes the name of a folder and of a variable
-WHOLE = re.compile(r"\s*[-+]?\d+\s*")
-LONGEST = 10_000_000  # values of one axis: 80 MB, which every reader of the store holds in memory
-LARGEST = 2**63 - 1  # int64: grid points are counted by it
+VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*(?: [A-Za-z0-9_.-]+)*")  # of a folder, too
+WHOLE_NUMBER = re.compile(r"\s*[-+]?\d+\s*")
+LONGEST_AXIS = 10_000_000  # values of one axis: 80 MB, which every reader of the store holds in memory
+LARGEST_COUNT = 2**63 - 1  # int64: grid points are counted by it
 FORMS = "NAME=FIRST:LAST:COUNT, NAME=FIRST:END for whole numbers below END, or NAME=VALUE,VALUE,..."
 CHUNK_POINTS = 2**16  # what a reader decodes at once; a quarter of it doubles the time of writing
 MOST_BLOCKS = 1_000_000  # each has a file for every result and one of its own
@@ -104,9 +104,9 @@ def check_axes(axes: Iterable[Axis]) -> tuple[Axis, ...]:
     if double := next((name for name in names if names.count(name) > 1), None):
         raise _bad(double, "the axis is given twice", "Give its values once")
     points = math.prod(len(axis) for axis in found)
-    if points > LARGEST:
+    if points > LARGEST_COUNT:
         raise ModelError(
-            f"the grid has {points:.3g} points, more than the largest that can be counted, {LARGEST:.3g}",
+            f"the grid has {points:.3g} points, more than the largest that can be counted, {LARGEST_COUNT:.3g}",
             field="axis",
             remedy="Take fewer values or fewer axes",
         )
@@ -127,7 +127,7 @@ def with_units(axes: Sequence[Axis], units: dict[str, str]) -> tuple[Axis, ...]:
 
 def check_name(what: str, name: str) -> None:
     """ModelError for a name that no folder and no variable should have."""
-    if not NAME.fullmatch(name):
+    if not VARIABLE_NAME.fullmatch(name):
         raise ModelError(
             f"{name!r} cannot be the name of an {what}" if what == "axis" else f"{name!r} cannot name a {what}",
             field=what,
@@ -140,14 +140,14 @@ def _bad(name: str, problem: str, remedy: str | None = None) -> ModelError:
 
 
 def _check_length(name: str, count: int) -> None:
-    if count > LONGEST:
-        remedy = f"One axis has at most {LONGEST:,}: split it into two"
+    if count > LONGEST_AXIS:
+        remedy = f"One axis has at most {LONGEST_AXIS:,}: split it into two"
         raise _bad(name, f"{count:,} values are too many for one axis", remedy)
 
 
 def _numbers(name: str, texts: Sequence[str]) -> tuple[list[float] | list[int], str]:
     """The numbers in SI units, and their unit, "" for none. Numbers without a unit go with any of the others."""
-    if not any(not WHOLE.fullmatch(text) for text in texts):
+    if not any(not WHOLE_NUMBER.fullmatch(text) for text in texts):
         return [int(text) for text in texts], ""
     values, kinds = [], set()
     for text in texts:
@@ -162,7 +162,7 @@ def _numbers(name: str, texts: Sequence[str]) -> tuple[list[float] | list[int], 
 
 
 def _whole_range(name: str, parts: Sequence[str]) -> Array:
-    if not all(WHOLE.fullmatch(part) for part in parts):
+    if not all(WHOLE_NUMBER.fullmatch(part) for part in parts):
         problem = f"expected whole numbers FIRST:END, got {':'.join(parts)!r}"
         raise _bad(name, problem, "For others give a count: FIRST:LAST:COUNT")
     first, end = (int(part) for part in parts)
@@ -171,13 +171,13 @@ def _whole_range(name: str, parts: Sequence[str]) -> Array:
     if end < first:
         raise _bad(name, f"the bounds are reversed: {first} is above {end}")
     _check_length(name, end - first)
-    if max(abs(first), abs(end)) > LARGEST:
-        raise _bad(name, f"a value is larger than {LARGEST:.3g}")
+    if max(abs(first), abs(end)) > LARGEST_COUNT:
+        raise _bad(name, f"a value is larger than {LARGEST_COUNT:.3g}")
     return np.arange(first, end, dtype=np.int64)
 
 
 def _spaced(name: str, first: float, last: float, count: str) -> Array:
-    if not WHOLE.fullmatch(count):
+    if not WHOLE_NUMBER.fullmatch(count):
         raise _bad(name, f"expected a whole number of points, got {count.strip()!r}")
     points = int(count)
     if points < 1:
@@ -219,7 +219,7 @@ class Grid:
         return math.prod(self.counts)
 
     def slices(self, index: Index) -> tuple[slice, ...]:
-        """Where a block is in the grid."""
+        """Slices of the grid that are a block."""
         starts = (k * step for k, step in zip(index, self.block, strict=True))
         ends = zip(starts, self.block, self.shape, strict=True)
         return tuple(slice(start, min(start + step, size)) for start, step, size in ends)

@@ -36,6 +36,7 @@ from tauforge.sweeps.store import (
     axis_attributes,
     damaged_metadata,
     description,
+    is_sweep,
     metadata_digest,
     result_attributes,
     root_metadata,
@@ -44,13 +45,13 @@ from tauforge.sweeps.store import (
 from tauforge.sweeps.study import LEDGER, Result, Study
 
 SETTINGS = ("made_with.kernels ", "made_with.vector_bits ")  # differences that the environment makes
-SHOWN = 3  # differences that a message names
+NAMED_DIFFERENCES = 3  # in a message
 ANOTHER = "Name another store, or start this one again with --restart (restart=True), which removes its results"
 AS_THEN = "Set TAUFORGE_KERNELS and TAUFORGE_VECTOR_BITS as they were then. Or: "
 VERSIONS = ("numpy", "zarr", "numcodecs")
 PATIENCE, SETTLED, PAUSE = 5.0, 0.3, 0.02  # s
 PARTIAL = re.compile(r"\.[0-9a-f]{32}\.partial$")  # what Zarr had not renamed yet
-UNKNOWN = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)  # file systems without locks
+NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)  # file systems without locks
 
 
 @contextmanager
@@ -74,30 +75,6 @@ def opened_store(
         yield store
 
 
-def is_sweep(path: Path) -> bool:
-    """Whether there is a sweep at a path. ModelError where something else is, or where none can be made."""
-    if not path.exists():
-        if not path.parent.is_dir():
-            raise ModelError("its folder does not exist", file=path, remedy=f"Make {path.parent} first")
-        return False
-    if not path.is_dir():
-        raise ModelError("the path is not a folder", file=path, remedy="A sweep is a folder: name a new one")
-    entries = sorted(entry.name for entry in path.iterdir())
-    if not entries:
-        return False
-    root = root_metadata(path)
-    attributes = root.get("attributes")
-    if isinstance(attributes, dict) and MARK in attributes:
-        return True
-    if root:
-        what = "is a Zarr group, and no sweep wrote it"
-    elif FILE in entries and (path / STATUS).is_dir():
-        what = f"is a sweep whose {FILE} cannot be read"
-    else:
-        what = f"holds {entries[0]} and is no sweep"
-    raise ModelError(f"the folder {what}", file=path, remedy="Name a new folder")
-
-
 def lock_file(path: Path) -> Path:
     """Beside the status, in a folder that nobody lists for arrays."""
     return path / STATUS / "lock"
@@ -106,14 +83,14 @@ def lock_file(path: Path) -> Path:
 def check_same(path: Path, study: Study, grid: Grid) -> None:
     """ModelError with what differs, unless the store was asked for the same and made with the same."""
     if damaged := damaged_metadata(path):
-        places = ", ".join(str(Path(name) / FILE) for name in damaged[:SHOWN])
+        places = ", ".join(str(Path(name) / FILE) for name in damaged[:NAMED_DIFFERENCES])
         raise ModelError(f"the metadata is damaged: {places}", file=path, remedy=ANOTHER)
     found = differences(root_metadata(path)["attributes"][MARK], description(study, grid))
     if found:
-        more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+        more = f" and {len(found) - NAMED_DIFFERENCES} more" if len(found) > NAMED_DIFFERENCES else ""
         settings = all(text.startswith(SETTINGS) for text in found)
         raise ModelError(
-            f"the store is of another sweep: {'; '.join(found[:SHOWN])}{more}",
+            f"the store is of another sweep: {'; '.join(found[:NAMED_DIFFERENCES])}{more}",
             file=path,
             remedy=f"{AS_THEN}{ANOTHER}" if settings else ANOTHER,
         )
@@ -289,7 +266,7 @@ def _taken(handle: int) -> bool:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        return error.errno in UNKNOWN
+        return error.errno in NO_LOCKS
     return True
 
 

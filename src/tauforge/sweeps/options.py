@@ -1,4 +1,4 @@
-"""What ready studies take: numbers and axes, checked, positions of the robot, and motions."""
+"""Options of the built-in studies: numbers and axes, checked, positions of the robot, and motions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.class_tools import with_field_docs
+from tauforge.designs.evaluation import home_at, places_of
 from tauforge.errors import ModelError
 from tauforge.motion.csv_motion import CsvMotion
 from tauforge.motion.joint_move import JointMove
@@ -17,9 +18,8 @@ from tauforge.motion.motion import Motion, PoseMotion
 from tauforge.robots.robot import Robot
 from tauforge.sweeps.grid import Axis, with_units
 from tauforge.units import in_si
-from tauforge.validation import real
 
-SAMPLES = 201  # of a move, at which it is looked at
+MOVE_SAMPLES = 201  # of a move
 MOVE_TIME = 1.0  # s, unless an option says otherwise
 
 
@@ -40,10 +40,9 @@ def numbers_option(options: Mapping[str, str], name: str, units: Sequence[str]) 
     """The numbers of an option, separated by commas, one for each of the SI units."""
     texts = options[name].split(",")
     if len(texts) != len(units):
-        raise ModelError(
-            f"expected {len(units)} number{'s' * (len(units) > 1)} separated by commas, got {len(texts)}",
-            field=f"option {name}",
-        )
+        several = f"{len(units)} numbers separated by commas, got {len(texts)}"
+        problem = several if len(units) > 1 else f"one number, got {options[name]!r}"
+        raise ModelError(f"expected {problem}", field=f"option {name}")
     found = []
     for text, unit in zip(texts, units, strict=True):
         value = in_si(text)
@@ -72,7 +71,7 @@ def common_unit(units: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Positions:
+class SweptPositions:
     """Positions of a robot of which some coordinates are axes.
 
     home:    (n,) rad and m, of the coordinates that are no axes
@@ -92,14 +91,14 @@ class Positions:
 
 def positions_and_axes(
     robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], others: Mapping[str, str] | None = None
-) -> tuple[Positions, tuple[Axis, ...]]:
+) -> tuple[SweptPositions, tuple[Axis, ...]]:
     """The positions that the axes mean, and the axes with units.
 
     axes:   named as coordinates of the robot, or as their columns in files
     at:     rad or m, coordinates that are not axes; the others are where pictures show the robot
     others: names of axes that are no coordinates, with their units
     """
-    places = _places(robot)
+    places = places_of(robot)
     names = {coordinate.name: coordinate.unit for coordinate in robot.coordinates}
     columns = {coordinate.column: coordinate.unit for coordinate in robot.coordinates}
     given = {axis.name for axis in axes} & set(columns)
@@ -109,30 +108,11 @@ def positions_and_axes(
         raise ModelError("two axes are the same coordinate", field="axis", remedy="Give it once")
     if taken := next((name for name in at if places.get(name) in swept.values()), None):
         raise ModelError(f"{taken} is an axis", field="at", remedy="Give it as an axis or at a value")
-    return Positions(position_at(robot, at), swept), checked
-
-
-def position_at(robot: Robot, at: Mapping[str, float]) -> Array:
-    """(n,) where pictures show the robot, but for these coordinates, rad or m."""
-    places, home = _places(robot), np.array(robot.positions.coordinates(robot.positions.default), dtype=float)
-    for name, value in at.items():
-        if name not in places:
-            names = ", ".join(coordinate.name for coordinate in robot.coordinates)
-            raise ModelError(f"no coordinate is called {name!r}", field="at", remedy=f"They are {names}")
-        home[places[name]] = real(value, name)
-    return home
-
-
-def _places(robot: Robot) -> dict[str, int]:
-    """The place of a coordinate, by its name and by its column."""
-    found: dict[str, int] = {}
-    for k, coordinate in enumerate(robot.coordinates):
-        found |= {coordinate.name: k, coordinate.column: k}
-    return found
+    return SweptPositions(home_at(robot, at), swept), checked
 
 
 @with_field_docs
-class Sampled(NamedTuple):
+class MotionSamples(NamedTuple):
     """A motion at some times.
 
     times:        (k,) s, strictly increasing
@@ -148,7 +128,7 @@ class Sampled(NamedTuple):
 
 
 def motions_of(robot: Robot, at: Mapping[str, float], options: Mapping[str, str]) -> dict[str, Motion]:
-    """The motions that the options ask for, by their names. Options as in `ready_studies`."""
+    """The motions that the options ask for, by their names. Options as in `builtin_studies`."""
     if "motions" in options:
         if given := next((name for name in ("end", "duration") if name in options), "at" if at else None):
             raise ModelError(f"the files of motions leave no room for {given}", field="option motions")
@@ -160,13 +140,13 @@ def motions_of(robot: Robot, at: Mapping[str, float], options: Mapping[str, str]
             "there is no motion", field="option motions", remedy="Give motions=FILE.csv, or end=... of a move"
         )
     end = numbers_option(options, "end", [coordinate.unit for coordinate in robot.coordinates])
-    move = JointMove(position_at(robot, at), end, positive_option(options, "duration", "s", MOVE_TIME))
+    move = JointMove(home_at(robot, at), end, positive_option(options, "duration", "s", MOVE_TIME))
     return {"move": PoseMotion(move) if robot.positions.pose else move}
 
 
-def sampled(robot: Robot, name: str, motion: Motion) -> Sampled:
-    """The motion at the times of its file; a move at `SAMPLES` times."""
-    times = motion.times if isinstance(motion, CsvMotion) else np.linspace(0.0, motion.duration, SAMPLES)
+def sampled(robot: Robot, name: str, motion: Motion) -> MotionSamples:
+    """The motion at the times of its file; a move at `MOVE_SAMPLES` times."""
+    times = motion.times if isinstance(motion, CsvMotion) else np.linspace(0.0, motion.duration, MOVE_SAMPLES)
     coordinates, velocity, acceleration = motion.samples if isinstance(motion, CsvMotion) else motion.sample(times)
     position = robot.positions.at(coordinates, on_failure="nan")
     lost = np.isnan(position).any(axis=-1) & np.isfinite(coordinates).all(axis=-1)
@@ -177,7 +157,7 @@ def sampled(robot: Robot, name: str, motion: Motion) -> Sampled:
             field="option motions" if isinstance(motion, CsvMotion) else "option end",
             remedy="tauforge.workspace.explain tells about a position; take others",
         )
-    return Sampled(times, position, velocity, acceleration)
+    return MotionSamples(times, position, velocity, acceleration)
 
 
 def _files(robot: Robot, options: Mapping[str, str]) -> dict[str, Motion]:

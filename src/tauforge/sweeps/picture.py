@@ -18,18 +18,19 @@ from tauforge.charts.with_matplotlib import drawn
 from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError
 from tauforge.robots.static_quantities import HOLDS
-from tauforge.sweeps.reading import open_dataset
-from tauforge.sweeps.store import MARK
+from tauforge.sweeps.store import MARK, open_dataset
 from tauforge.units import number
-from tauforge.workspace.pictures import FREE
+from tauforge.workspace.pictures import HOLDS_COLOUR
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
 
 
-MOST = (600, 600, 6)  # values along the axes of a map, and panels; a picture has about as many dots
-NOTHING = "not computed"
-ZERO = 1e-12  # beside the largest value of an axis: what rounding leaves of 0 in the middle of evenly spaced values
+DRAWN_VALUES = (600, 600, 6)  # values along the axes of a map, and panels; a picture has about as many dots
+NOT_COMPUTED = "not computed"
+ZERO_SHARE = (
+    1e-12  # beside the largest value of an axis: what rounding leaves of 0 in the middle of evenly spaced values
+)
 Place = float | int | str  # along a dimension: a value of the axis, or the name of an actuator
 
 
@@ -52,12 +53,12 @@ def plot(
     codes of an integer have a legend. Three axes give up to six panels, evenly spaced along the third. A longer axis is
     drawn at 600 evenly spaced values, and no more is kept in memory. If there are more axes, `at` must hold some.
     """
-    found = shown(dataset_of(store, partial), result, at or {}, MOST)
+    found = shown(dataset_of(store, partial), result, at or {}, DRAWN_VALUES)
     lines = len(found.dimensions) == 1 or (len(found.dimensions) == 2 and not found.dimensions[1].axis)
     return drawn(_lines(found)) if lines else drawn_maps(_maps(found))
 
 
-def _lines(found: Shown) -> Figure:
+def _lines(found: DrawnResult) -> Figure:
     x = found.dimensions[0]
     if found.codes:
         lines = _lines_of_codes(found)
@@ -68,7 +69,7 @@ def _lines(found: Shown) -> Figure:
     return Figure("sweep", found.title, "", (Panel("", x.label, found.label, tuple(lines)),))
 
 
-def _lines_of_codes(found: Shown) -> list[Line]:
+def _lines_of_codes(found: DrawnResult) -> list[Line]:
     """Points for every code that occurs, at the height of its number."""
     values, x = found.values.reshape(len(found.values), -1), found.dimensions[0].values
     places = np.broadcast_to(x[:, None], values.shape)
@@ -79,14 +80,14 @@ def _lines_of_codes(found: Shown) -> list[Line]:
     ]
 
 
-def _maps(found: Shown) -> Maps:
+def _maps(found: DrawnResult) -> Maps:
     x, y, *panels = found.dimensions
     if panels:
         maps = tuple(Map(word, x.values, y.values, found.values[..., k]) for k, word in enumerate(panels[0].words))
     else:
         maps = (Map("", x.values, y.values, found.values),)
-    own = {code: FREE for code, words in found.codes.items() if words == HOLDS}  # as in pictures of workspaces
-    return Maps(found.title, x.label, y.label, found.label, maps, found.codes, NOTHING, own)
+    own = {code: HOLDS_COLOUR for code, words in found.codes.items() if words == HOLDS}  # as in pictures of workspaces
+    return Maps(found.title, x.label, y.label, found.label, maps, found.codes, NOT_COMPUTED, own)
 
 
 @with_field_docs
@@ -108,7 +109,7 @@ class Dimension(NamedTuple):
 
 
 @with_field_docs
-class Shown(NamedTuple):
+class DrawnResult(NamedTuple):
     """A result as it is drawn.
 
     label:      what it is, with its unit
@@ -135,7 +136,7 @@ def dataset_of(store: Any, partial: bool) -> Dataset:
     return opened
 
 
-def shown(data: Dataset, result: str | None, at: Mapping[str, Place], most: tuple[int, ...]) -> Shown:
+def shown(data: Dataset, result: str | None, at: Mapping[str, Place], most: tuple[int, ...]) -> DrawnResult:
     """Reads a result for a picture.
 
     result: its name; default the first
@@ -163,7 +164,7 @@ def shown(data: Dataset, result: str | None, at: Mapping[str, Place], most: tupl
     thin = found.isel(dict(zip(found.dims, picked, strict=True)))
     dimensions = tuple(_dimension(data, found, str(name), rows) for name, rows in zip(found.dims, picked, strict=True))
     title = ", ".join([data.attrs.get("title", str(found.name)), *held])
-    return Shown(_label(found), title, dimensions, _numbers(thin), _codes(found))
+    return DrawnResult(_label(found), title, dimensions, _numbers(thin), _codes(found))
 
 
 def _result(data: Dataset, name: str | None) -> DataArray:
@@ -177,7 +178,7 @@ def _result(data: Dataset, name: str | None) -> DataArray:
 
 
 def _index(data: Dataset, found: DataArray, name: str, place: Place) -> int:
-    """Where a dimension is held: the nearest value of an axis, or the number or name of an actuator."""
+    """Place at which a dimension is held: the nearest value of an axis, or the number or name of an actuator."""
     names = _names(data, name)
     if isinstance(place, str):
         if place not in names:
@@ -207,7 +208,7 @@ def _words(data: Dataset, found: DataArray, name: str, k: int) -> str:
         names = _names(data, name)
         return names[k] if names else f"{name} {k}"
     unit, values = data[name].attrs.get("units", ""), data[name].values
-    value = 0.0 if abs(values[k]) < ZERO * np.abs(values).max() else float(values[k])
+    value = 0.0 if abs(values[k]) < ZERO_SHARE * np.abs(values).max() else float(values[k])
     return f"{name} = {number(value)}{' ' * bool(unit)}{unit}"
 
 

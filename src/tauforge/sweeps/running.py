@@ -22,8 +22,7 @@ from tauforge.errors import ModelError, SweepError
 from tauforge.kernels.cpu.threads import get_threads
 from tauforge.sweeps.grid import Index, grid_of
 from tauforge.sweeps.opening import opened_store
-from tauforge.sweeps.reading import damaged_blocks
-from tauforge.sweeps.store import GO_ON, Store, do_block
+from tauforge.sweeps.store import GO_ON, Store, compute_block, damaged_blocks
 from tauforge.sweeps.study import Study
 from tauforge.units import number
 
@@ -36,7 +35,7 @@ RATE_OVER = 10.0  # s, over which the rate is averaged
 
 @with_field_docs
 class Outcome(NamedTuple):
-    """What became of a sweep.
+    """Outcome of a sweep.
 
     store:    its path
     points:   of the grid
@@ -138,7 +137,7 @@ def blocks_on_threads(
     def work(index: Index) -> Index | None:
         if stopped.is_set():
             return None
-        do_block(study, store, index)
+        compute_block(study, store, index)
         return index
 
     remaining, running = iter(indices), set[Future[Index | None]]()
@@ -167,32 +166,19 @@ def progress_bar(label: str, total: int, done: int, *, shown: bool) -> Iterator[
     if not shown or not sys.stderr.isatty() or os.environ.get("TERM") in ("dumb", "unknown"):
         yield lambda _: None
         return
+    from rich import progress
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
     from rich.text import Text
 
-    class Rate(ProgressColumn):
-        def render(self, task: Task) -> Text:
+    class Rate(progress.ProgressColumn):
+        def render(self, task: progress.Task) -> Text:
             return Text(f"{number(task.speed, 3)} points/s" if task.speed else "")
 
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TaskProgressColumn(),
-        Rate(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=RATE_OVER) as line:
+    name = progress.TextColumn("{task.description}", markup=False)
+    share = (progress.BarColumn(), progress.TaskProgressColumn(), Rate())
+    times = (progress.TimeElapsedColumn(), progress.TextColumn("left"), progress.TimeRemainingColumn())
+    with progress.Progress(
+        name, *share, *times, console=Console(stderr=True), transient=True, speed_estimate_period=RATE_OVER
+    ) as line:
         task = line.add_task(label, total=total, completed=done)
         yield lambda points: line.advance(task, points)

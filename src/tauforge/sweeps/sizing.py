@@ -18,7 +18,7 @@ from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import HOLDS as ALL_HOLD
 from tauforge.sweeps.grid import Axis, with_units
 from tauforge.sweeps.options import (
-    Sampled,
+    MotionSamples,
     check_values,
     common_unit,
     largest_size,
@@ -30,7 +30,7 @@ from tauforge.sweeps.options import (
 )
 from tauforge.sweeps.study import Result, Study
 
-AXES = {"speed": "", "payload": "kg", "motion": ""}  # with their units
+SIZING_AXES = {"speed": "", "payload": "kg", "motion": ""}  # with their units
 BLOCK_STATES = 2**18  # points times samples of a block: about 50 ms on one thread
 CALL_STATES = 2**14  # of one call of inverse dynamics: its arrays take about 10 MB
 HOLDS, POSITION, SPEED, FORCE, SINGULAR = range(5)
@@ -52,7 +52,7 @@ class SizingDemands:
     """
 
     robot: Robot
-    motions: tuple[Sampled, ...]
+    motions: tuple[MotionSamples, ...]
     com: Array
 
     def __call__(self, block: Mapping[str, Array]) -> dict[str, Array]:
@@ -74,7 +74,7 @@ class SizingDemands:
 class _Demand:
     """One motion, with all that does not depend on speed and payload."""
 
-    def __init__(self, robot: Robot, motion: Sampled, com: Array) -> None:
+    def __init__(self, robot: Robot, motion: MotionSamples, com: Array) -> None:
         self.robot, self.motion, self.com = robot, motion, com
         position, velocity = motion.position, motion.velocity
         self.shares = shares_of_time(motion.times)
@@ -112,7 +112,7 @@ class _Demand:
 
 def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: Mapping[str, str]) -> Study:
     robot.check_function("inverse_dynamics")
-    checked = with_units(axes, AXES)
+    checked = with_units(axes, SIZING_AXES)
     motions = motions_of(robot, at, options)
     _check(robot, checked, len(motions))
     com = point_option(options, "com")

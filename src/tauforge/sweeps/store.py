@@ -14,21 +14,27 @@ its bytes are the same.
 from __future__ import annotations
 
 import json
+import os
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tauforge.arrays import Array
+from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError
 from tauforge.extras import extra_for
 from tauforge.files import reach_disk
-from tauforge.kernels.cpu.threads import on_this_thread
-from tauforge.sweeps.fingerprint import digest, made_with
+from tauforge.kernels.cpu.threads import get_threads, on_this_thread
+from tauforge.sweeps.fingerprint import digest, environment
 from tauforge.sweeps.grid import Axis, Grid, Index
 from tauforge.sweeps.study import LEDGER, Result, Study
+
+if TYPE_CHECKING:
+    from xarray import Dataset
 
 STATUS = f"{LEDGER}/status"
 CHUNKS = "c"  # the folder of an array's chunks
@@ -36,7 +42,8 @@ CRC32C_OF_ONE = 0xA016D052  # of the byte 1
 DONE = b"\x01" + struct.pack("<I", CRC32C_OF_ONE)  # the chunk of a block that is done, as Zarr writes it
 GO_ON = "Run the same sweep again: it goes on where it stopped"
 FILE = "zarr.json"
-LARGEST = 100_000_000  # bytes
+LARGEST_METADATA = 100_000_000  # bytes
+READ_TOGETHER = 1000  # blocks that threads are given together: a store may have a million
 DIGEST = "metadata_digest"  # the attribute of the group that holds a digest of all metadata but itself
 MARK = "tauforge_sweep"  # the attribute of the group that holds the description
 FORMAT = 1  # of the store
@@ -64,7 +71,7 @@ class Store:
         return product(*map(range, self.grid.counts))
 
     def is_done(self, index: Index) -> bool:
-        """Whether the block's status is 1 and none of its files is gone or empty."""
+        """True if the block's status is 1 and none of its files is gone or empty."""
         try:
             if self.status_file(index).read_bytes() != DONE:
                 return False
@@ -115,11 +122,116 @@ class Store:
         return self.path.joinpath(array, CHUNKS, *map(str, index))
 
 
-def do_block(study: Study, store: Store, index: Index) -> None:
+def compute_block(study: Study, store: Store, index: Index) -> None:
     """Computes a block on the calling thread and stores it. Doing it again gives the same bytes."""
     with on_this_thread():  # the other threads have blocks of their own
         values = study.computed(store.grid.coordinates(study.axes, index))
     store.write(index, values)
+
+
+def is_sweep(path: Path) -> bool:
+    """True if there is a sweep at a path. ModelError where something else is, or where none can be made."""
+    if not path.exists():
+        if not path.parent.is_dir():
+            raise ModelError("its folder does not exist", file=path, remedy=f"Make {path.parent} first")
+        return False
+    if not path.is_dir():
+        raise ModelError("the path is not a folder", file=path, remedy="A sweep is a folder: name a new one")
+    entries = sorted(entry.name for entry in path.iterdir())
+    if not entries:
+        return False
+    root = root_metadata(path)
+    attributes = root.get("attributes")
+    if isinstance(attributes, dict) and MARK in attributes:
+        return True
+    if root:
+        what = "is a Zarr group, and no sweep wrote it"
+    elif FILE in entries and (path / STATUS).is_dir():
+        what = f"is a sweep whose {FILE} cannot be read"
+    else:
+        what = f"holds {entries[0]} and is no sweep"
+    raise ModelError(f"the folder {what}", file=path, remedy="Name a new folder")
+
+
+def open_dataset(store: str | os.PathLike[str], *, partial: bool = False) -> Dataset:
+    """The results of a sweep as an xarray Dataset, which reads them when they are used.
+
+    partial: whether blocks may be missing; they read as NaN, or as the fill of an integer
+
+    As xarray.open_zarr, which reads these stores too; but damaged metadata, axes without values and missing
+    blocks are errors.
+    """
+    path = Path(os.path.realpath(store))
+    if not is_sweep(path):
+        raise ModelError("there is no sweep", file=path)
+    if damaged := damaged_metadata(path):
+        raise ModelError(f"the metadata is damaged: {', '.join(name or 'zarr.json' for name in damaged)}", file=path)
+    found = Store(path)
+    for axis in found.axes:
+        found.read_axis(axis)
+    if not partial and (missing := sum(not found.is_done(index) for index in found.indices())):
+        raise ModelError(
+            f"{missing} of {found.grid.blocks} blocks are missing",
+            file=path,
+            remedy="Run the sweep again: it computes them. Or read what is there with partial=True",
+        )
+    with sweeps_extra():
+        import xarray
+    opened: Dataset = xarray.open_zarr(path)
+    return opened
+
+
+@with_field_docs
+class Damage(NamedTuple):
+    """Damage that `verify` found: none where all three are empty.
+
+    metadata: names of arrays whose metadata is damaged, "" for that of the group; then the rest is not looked at
+    axes:     names of axes whose values cannot be read
+    blocks:   indices of blocks with an entry in the ledger that cannot be read, or whose results cannot be read
+    """
+
+    metadata: tuple[str, ...]
+    axes: tuple[str, ...]
+    blocks: tuple[Index, ...]
+
+
+def verify(store: str | Path) -> Damage:
+    """Reads every block that is done, and says what does not have its checksum. The store is left as it is.
+
+    `run(..., verify=True)` computes damaged blocks again.
+    """
+    path = Path(store).absolute()
+    if not is_sweep(path):
+        raise ModelError("there is no sweep", file=path)
+    if metadata := damaged_metadata(path):
+        return Damage(tuple(metadata), (), ())
+    found = Store(path)
+    axes = tuple(name for name in found.axes if not _readable(found.read_axis, name))
+    return Damage((), axes, tuple(damaged_blocks(found)))
+
+
+def damaged_blocks(store: Store) -> list[Index]:
+    """Indices of the blocks that have an entry in the ledger and cannot be read."""
+
+    def damaged(index: Index) -> Index | None:
+        if not store.status_file(index).exists():
+            return None
+        whole = store.is_done(index) and _readable(store.read, index)
+        return None if whole else index
+
+    found, indices = [], store.indices()
+    with ThreadPoolExecutor(get_threads()) as pool:
+        while some := list(islice(indices, READ_TOGETHER)):
+            found += [index for index in pool.map(damaged, some) if index is not None]
+    return found
+
+
+def _readable(read: Callable[[Any], Any], of: Any) -> bool:
+    try:
+        read(of)
+    except Exception:  # whatever codecs make of damaged bytes; nothing else can go wrong with a store that was opened
+        return False
+    return True
 
 
 def sweeps_extra() -> AbstractContextManager[None]:
@@ -151,7 +263,7 @@ def _same(own: dict[str, Any], repeated: dict[str, Any]) -> bool:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        found = json.loads(file.read_bytes()) if file.stat().st_size < LARGEST else None
+        found = json.loads(file.read_bytes()) if file.stat().st_size < LARGEST_METADATA else None
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -166,7 +278,7 @@ def description(study: Study, grid: Grid) -> dict[str, Any]:
         "axes": {axis.name: _axis(axis) for axis in study.axes},
         "results": {result.name: _result(result) for result in study.results},
         "blocks": {"shape": list(grid.block), "chunk": list(grid.chunk)},
-        "made_with": made_with(),
+        "made_with": environment(),
     }
 
 

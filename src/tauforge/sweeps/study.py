@@ -1,4 +1,4 @@
-"""What a sweep is asked to compute: a function of blocks of grid points, and the results that it gives."""
+"""Study of a sweep: a function of blocks of grid points, and the results that it gives."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tauforge.sweeps.grid import Axis, check_axes, check_name
 
 BLOCK_POINTS = 2**18  # of kernels that take 0.3 us a point: 80 ms on one thread, where tasks should take 10 to 100 ms
 LEDGER = "blocks"  # the group in a store that says which blocks are done
-DTYPES = ("uint8", "uint16", "uint32", "int8", "int16", "int32", "int64", "float32", "float64")
+STORED_DTYPES = ("uint8", "uint16", "uint32", "int8", "int16", "int32", "int64", "float32", "float64")
 
 Compute = Callable[[Mapping[str, Array]], Mapping[str, Array]]
 
@@ -45,9 +45,11 @@ class Result:
 
     def __post_init__(self) -> None:
         check_name("result", self.name)
-        if self.dtype not in DTYPES:
+        if self.dtype not in STORED_DTYPES:
             raise ModelError(
-                f"expected a dtype, got {self.dtype!r}", field=f"result {self.name}", remedy=f"Use {', '.join(DTYPES)}"
+                f"expected a dtype, got {self.dtype!r}",
+                field=f"result {self.name}",
+                remedy=f"Use {', '.join(STORED_DTYPES)}",
             )
         for name in self.core:
             check_name("dimension", name)

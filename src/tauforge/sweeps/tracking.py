@@ -31,13 +31,13 @@ from tauforge.sweeps.options import (
 )
 from tauforge.sweeps.study import Result, Study
 
-AXES = {"seed": "", "spread": "", "frequency": "rad/s", "payload": "kg"}  # with their units
+TRACKING_AXES = {"seed": "", "spread": "", "frequency": "rad/s", "payload": "kg"}  # with their units
 SPREAD = 0.1
 FREQUENCY = 10.0  # rad/s: kp = 100, kv = 20
-STEP = 1e-3  # s
+INTEGRATOR_STEP = 1e-3  # s
 COULOMB_SPEED = 0.01  # rad/s or m/s
 BLOCK_BYTES = 2**25  # of the recorded states of a block: of an arm 230 runs of 1,000 steps, about 0.3 s
-ENDINGS = ("mass", "inertia")  # of the names of fields that are drawn
+DRAWN_FIELDS = ("mass", "inertia")  # of the names of fields that are drawn
 TENSOR = (3, 3)
 
 
@@ -56,7 +56,7 @@ class TrackingErrors:
     """
 
     robot: Robot
-    targets: HeldTargets
+    targets: SampledMotion
     errors: MassErrors
     step: float
     spread: float
@@ -117,8 +117,8 @@ class TrackingErrors:
 
 
 def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: Mapping[str, str]) -> Study:
-    checked = with_units(axes, AXES)
-    step = positive_option(options, "step", "s", STEP)
+    checked = with_units(axes, TRACKING_AXES)
+    step = positive_option(options, "step", "s", INTEGRATOR_STEP)
     period = positive_option(options, "control_period", "s", step)
     spread = number_option(options, "spread", "", SPREAD)
     frequency = positive_option(options, "frequency", "rad/s", FREQUENCY)
@@ -129,7 +129,7 @@ def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: 
         raise ModelError(f"expected one motion, got {len(motions)}", field="option motions")
     com = point_option(options, "com")
     (motion,) = motions.values()
-    targets = held_targets(motion, period)
+    targets = sampled_at(motion, period)
     names, held = [axis.name for axis in checked], {"spread": spread, "frequency": frequency}
     compute = _tried(TrackingErrors(mine, targets, mass_errors_of(mine), step, spread, frequency, com), names)
     m, n = len(mine.actuators), mine.n
@@ -200,7 +200,7 @@ def _results(robot: Robot) -> tuple[Result, ...]:
     )
 
 
-class HeldTargets(Motion):
+class SampledMotion(Motion):
     """The samples of a motion at whole multiples of a period; at other times that of the nearest multiple.
 
     A sweep keeps these and not the motion, because they can be compared and sent to other processes.
@@ -218,11 +218,11 @@ class HeldTargets(Motion):
         return self.position[at], self.velocity[at], self.acceleration[at]
 
 
-def held_targets(motion: Motion, period: float) -> HeldTargets:
+def sampled_at(motion: Motion, period: float) -> SampledMotion:
     """The motion at control instants, and rest at its end up to the end of the last period."""
     periods = enough_steps("motion", motion.duration, period)
     samples = motion.sample(period * np.arange(periods + 1))
-    return HeldTargets(period, motion.of_poses, samples, motion.in_rates)
+    return SampledMotion(period, motion.of_poses, samples, motion.in_rates)
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ def mass_errors_of(robot: Robot) -> MassErrors:
     """Errors of all masses and inertias of the robot that are not 0; ModelError where none can vary."""
     own: dict[str, Array] = {}
     for name in robot.varying_fields:
-        if name.endswith(ENDINGS) and getattr(robot, name, ()) is not None:
+        if name.endswith(DRAWN_FIELDS) and getattr(robot, name, ()) is not None:
             own |= {field: value for field, value in robot.own_values((name,)).items() if value.any()}
     if not own:
         raise ModelError(f"{robot.name} has no masses that can vary", field="robot")

@@ -17,11 +17,11 @@ from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import QUANTITIES, UNKNOWN, at_positions, check_quantities, codes, unknown_words
 from tauforge.sweeps.grid import Axis
-from tauforge.sweeps.options import Positions, common_unit, number_option, positions_and_axes
+from tauforge.sweeps.options import SweptPositions, common_unit, number_option, positions_and_axes
 from tauforge.sweeps.study import Result, Study
 
-AT_ONCE = 8192  # points: what a kernel reads and writes for them stays in a core's cache
-PAYLOAD = {"payload": "kg"}  # an axis that is no coordinate
+CALL_POINTS = 8192  # points: what a kernel reads and writes for them stays in a core's cache
+PAYLOAD_AXIS = {"payload": "kg"}  # an axis that is no coordinate
 YES, NO = "yes", "no"
 
 
@@ -37,7 +37,7 @@ class AtPositions:
     """
 
     robot: Robot
-    positions: Positions
+    positions: SweptPositions
     quantities: tuple[str, ...]
     payload: float = 0.0
     forces: bool = False
@@ -47,8 +47,8 @@ class AtPositions:
     def __call__(self, block: Mapping[str, Array]) -> dict[str, Array]:
         points = len(next(iter(block.values())))
         found = {name: np.empty(points, QUANTITIES[name].dtype) for name in self.quantities}
-        for start in range(0, points, AT_ONCE):
-            part = slice(start, start + AT_ONCE)
+        for start in range(0, points, CALL_POINTS):
+            part = slice(start, start + CALL_POINTS)
             for name, values in self._at({axis: x[part] for axis, x in block.items()}).items():
                 if name == "limit":
                     values = np.where(np.isnan(values), self.unknown, values)
@@ -70,7 +70,7 @@ class AtPositions:
 
 
 def workspace_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: Mapping[str, str]) -> Study:
-    positions, checked = positions_and_axes(robot, axes, at, PAYLOAD)
+    positions, checked = positions_and_axes(robot, axes, at, PAYLOAD_AXIS)
     payload = number_option(options, "payload", "kg", 0.0)
     swept = any(axis.name == "payload" for axis in checked)
     if swept and "payload" in options:
@@ -142,7 +142,7 @@ class HoldingForces:
     """The largest size of the holding forces; NaN at a position without an answer."""
 
     robot: Robot
-    positions: Positions
+    positions: SweptPositions
 
     def __call__(self, block: Mapping[str, Array]) -> dict[str, Array]:
         return {"largest_force": np.abs(self.robot.holding_forces(self.positions.of(self.robot, block))).max(axis=-1)}

@@ -1,11 +1,7 @@
-"""What the viewer says about a robot in one state: forces, sensors, limits, condition, energy, and singular positions.
-
-Where a robot is singular or nearly so is told by the sign that it knows, or by its condition number.
-"""
+"""Evaluates a robot in one state for the viewer: forces, sensors, limits, condition and energy."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -14,26 +10,20 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, SingularityError, TauforgeError
 from tauforge.evaluation.arguments import ON_SINGULAR
-from tauforge.pictures.animation_frames import AnimationFrames, Forces
+from tauforge.pictures.animation_frames import Forces
 from tauforge.robots.drawing import Reaction
 from tauforge.robots.formulations import FORMULATION
 from tauforge.robots.loads import Payload
 from tauforge.robots.positions import condition as body_condition
-from tauforge.robots.positions import singularity
 from tauforge.robots.records import LimitedQuantity
 from tauforge.robots.robot import Robot
 from tauforge.units import number
-from tauforge.viewer import colours
+from tauforge.viewer.colours import SINGULAR_CONDITION
 
-TRIED = 16  # random states that tell how large forces usually are
+USUAL_STATES = 16  # random ones that tell how large forces usually are
 JOINTS_NAMED = 3  # of those whose reactions are not unique
 Loads = tuple[float, float, str | None]
 DOWN = np.array([0.0, 0.0, -1.0])
-WARNING_CONDITION, RED_CONDITION = 1e2, 1e3  # where the bar turns amber and red
-SINGULAR_CONDITION = 1e12  # above it double precision has no answer
-LOOKED_AT = 129  # instants about a peak of the condition number
-SINGULAR, NEAR = "singular", "near a singularity"
-LEAST = 0.01  # of a usual force: what fills a bar at least
 
 
 class State(NamedTuple):
@@ -124,7 +114,7 @@ class Evaluation:
     def usual_forces(self) -> Array:
         """(m,) N m or N, the largest of a few random states; 0 where there are none."""
         try:
-            motion = self.robot.random_states(TRIED)
+            motion = self.robot.random_states(USUAL_STATES)
         except TauforgeError:  # a robot that hardly stands anywhere
             return np.zeros(len(self.robot.actuators))
         forces = self._forces(
@@ -224,7 +214,7 @@ class Evaluation:
         if not np.isfinite(np.concatenate([state.position, state.velocity, state.acceleration])).all():
             return "no forces: the position, velocity or acceleration is not finite"
         condition = told_condition(self.robot, state.position)
-        if self._guarded and condition is not None and is_singular(float(condition)):
+        if self._guarded and condition is not None and condition >= SINGULAR_CONDITION:
             try:
                 self.robot.inverse_dynamics(state.position, state.velocity, state.acceleration)
             except SingularityError as error:
@@ -283,103 +273,8 @@ def not_unique(reactions: Sequence[Reaction]) -> str:
     return f"Redundant constraints leave components of the reactions of {named}{more} open: these are not drawn."
 
 
-class SingularTimes(NamedTuple):
-    """words: what the robot is then; times: (j,) s"""
-
-    words: str
-    times: Array
-
-
-def is_singular(condition: float) -> bool:
-    return condition >= SINGULAR_CONDITION
-
-
 def told_condition(robot: Robot, position: Array) -> Array | None:
     """(...) what tells singular positions: the loops' condition, for they have forces where a tool loses a freedom;
     without loops the condition number. None where there is neither.
     """
     return body_condition(robot, position) if robot.loops is None else robot.loops.condition(position)
-
-
-def condition_words(condition: float) -> str:
-    """What a condition number says: "singular", "near a singularity" in the red band, or nothing."""
-    return SINGULAR if is_singular(condition) else NEAR if condition >= RED_CONDITION else ""
-
-
-def condition_colour(condition: float) -> str:
-    """The colour of the bar of the condition number."""
-    if not condition < RED_CONDITION:
-        return colours.OVER
-    return colours.NEAR if condition > WARNING_CONDITION else colours.LOW
-
-
-def singular_times(robot: Robot, frames: AnimationFrames) -> SingularTimes:
-    """Where a motion crosses singular poses; for a robot that has no sign for them, where it comes near to them.
-
-    Between frames it goes on straight lines.
-    """
-    values = singularity(robot, frames.position)
-    if values is not None:
-        return SingularTimes(SINGULAR, _zeros(frames.times, values))
-    return SingularTimes(NEAR, _red_peaks(robot, frames))
-
-
-def _zeros(times: Array, values: Array) -> Array:
-    """(j,) s, where values (k,) change their sign."""
-    crossed = np.flatnonzero(np.sign(values[:-1]) * np.sign(values[1:]) < 0)
-    before, after = values[crossed], values[crossed + 1]
-    step = times[crossed + 1] - times[crossed]
-    found = times[crossed] + step * before / (before - after)
-    return np.sort(np.concatenate([found, times[values == 0.0]]))
-
-
-def _red_peaks(robot: Robot, frames: AnimationFrames) -> Array:
-    """(j,) s, the largest condition number of every stretch that reaches the red band.
-
-    A robot may be through a singular pose between two frames, so a peak is looked at closely.
-    """
-    conditions = told_condition(robot, frames.position)
-    if conditions is None:
-        return np.zeros(0)
-    high = np.flatnonzero(conditions >= WARNING_CONDITION)
-    stretches = np.split(high, np.flatnonzero(np.diff(high) > 1) + 1) if len(high) else []
-    found = []
-    for stretch in stretches:
-        peak = stretch[conditions[stretch].argmax()]
-        first, last = frames.times[max(peak - 1, 0)], frames.times[min(peak + 1, len(frames.times) - 1)]
-        times = np.linspace(first, last, LOOKED_AT)
-        rows = np.column_stack([np.interp(times, frames.times, column) for column in frames.position.T])
-        closed = robot.positions.at(rows, on_failure="nan")
-        known = np.isfinite(closed).all(axis=-1)
-        if known.any():
-            close = np.asarray(told_condition(robot, closed[known]))
-            if close.max() >= RED_CONDITION:
-                found.append(times[known][close.argmax()])
-    return np.array(found)
-
-
-class ForceScale:
-    """largest: N m and N by unit, since it was made or forgotten
-
-    usual: (m,) N m or N, of the actuators
-    """
-
-    def __init__(self, units: Sequence[str], usual: Array) -> None:
-        self._units, self.largest = tuple(units), dict.fromkeys(units, 0.0)
-        self._least = dict.fromkeys(units, 0.0)
-        for unit, force in zip(units, usual, strict=True):
-            self._least[unit] = max(self._least[unit], LEAST * float(force))
-
-    def forget(self) -> None:
-        """A large force of the past, such as that near a singular pose, does not make all later arrows short."""
-        self.largest = dict.fromkeys(self._units, 0.0)
-
-    def of(self, forces: Array) -> Array:
-        """(m,) the largest force so far of each actuator's unit, these among them, at least a hundredth of a usual one.
-
-        It is 1 where all are 0.
-        """
-        for unit, force in zip(self._units, forces, strict=True):
-            if math.isfinite(force):
-                self.largest[unit] = max(self.largest[unit], abs(float(force)))
-        return np.array([max(self.largest[unit], self._least[unit]) or 1.0 for unit in self._units])

@@ -32,8 +32,8 @@ HEAD_LENGTH, HEAD_RADIUS = 0.045, 0.017
 REACTION_LENGTH = 0.2
 JOINT = "joint"  # the part of a drawing's points
 LEAST_SHARE = 0.01  # of the largest force, below which an arrow is left out
-DIGITS = 4  # of places on the page, beside the robot's extent
-TOGETHER = 0.01  # of the robot's extent: joints so close have one label
+PAGE_DIGITS = 4  # of places on the page, beside the robot's extent
+SHARED_LABEL = 0.01  # of the robot's extent: joints so close have one label
 
 
 class Bodies(NamedTuple):
@@ -53,7 +53,7 @@ class Arrows(NamedTuple):
     head_rgb: Array
 
 
-class Piece(NamedTuple):
+class Bar(NamedTuple):
     """A bar. start, end: (3,) m; radius: m"""
 
     name: str
@@ -63,34 +63,34 @@ class Piece(NamedTuple):
     colour: str
 
 
-def pieces(drawing: Drawing, size: float) -> list[Piece]:
+def bars_of(drawing: Drawing, size: float) -> list[Bar]:
     """Links, the two parts of legs, the edges of outlines, and a drum for every turning actuator."""
-    found = [piece for segment in drawing.segments for piece in _pieces(segment, size)]
+    found = [piece for segment in drawing.segments for piece in _bars_of(segment, size)]
     for action in drawing.actions:
         if action.turns:
             half = DRUM_LENGTH / 2 * size * action.axis
             drum = action.name, action.place - half, action.place + half, DRUM_RADIUS * size, colours.JOINT
-            found.append(Piece(*drum))
+            found.append(Bar(*drum))
     return found
 
 
-def _pieces(segment: Segment, size: float) -> list[Piece]:
+def _bars_of(segment: Segment, size: float) -> list[Bar]:
     name, start, end = segment.name, segment.start, segment.end
     if segment.sleeve is not None:
         length = float(np.linalg.norm(end - start))
         middle = start + min(segment.sleeve / length, 1.0) * (end - start) if length else end
         return [
-            Piece(name, start, middle, SLEEVE_RADIUS * size, colours.SLEEVE),
-            Piece(name, middle, end, ROD_RADIUS * size, colours.ROD),
+            Bar(name, start, middle, SLEEVE_RADIUS * size, colours.SLEEVE),
+            Bar(name, middle, end, ROD_RADIUS * size, colours.ROD),
         ]
     colour = colours.PARTS.get(segment.part, colours.LINK)
     radius = LINK_RADIUS if segment.part == "link" else EDGE_RADIUS
-    return [Piece(name, start, end, radius * size, colour)]
+    return [Bar(name, start, end, radius * size, colour)]
 
 
 def bars(drawing: Drawing, size: float) -> Bodies:
     """The pieces as cylinders."""
-    names, starts, ends, radii, kinds = zip(*found, strict=True) if (found := pieces(drawing, size)) else ((),) * 5
+    names, starts, ends, radii, kinds = zip(*found, strict=True) if (found := bars_of(drawing, size)) else ((),) * 5
     placed = along(np.reshape(starts, (-1, 3)), np.reshape(ends, (-1, 3)), np.array(radii, float))
     return Bodies(placed, tuple(names), colours.rgb_rows(list(kinds)))
 
@@ -281,14 +281,14 @@ def named_parts(drawing: Drawing, size: float) -> list[NamedPart]:
 
     size: m, the robot's extent
     """
-    parts = [NamedPart(piece.name, piece.start, piece.end, piece.radius) for piece in pieces(drawing, size)]
+    parts = [NamedPart(piece.name, piece.start, piece.end, piece.radius) for piece in bars_of(drawing, size)]
     joints = [point for point in drawing.points if point.part == JOINT]
     return parts + [NamedPart(joint.name, joint.place, joint.place, JOINT_RADIUS * size) for joint in joints]
 
 
 def parts_html(parts: Iterable[NamedPart], size: float) -> str:
     """The parts as data for the page's script, names.js."""
-    digits = DIGITS - math.floor(math.log10(size))
+    digits = PAGE_DIGITS - math.floor(math.log10(size))
     rows = [
         [part.name, *(round(float(x), digits) for x in (*part.start, *part.end, part.radius))]
         for part in parts
@@ -318,7 +318,7 @@ def joint_labels(drawing: Drawing, size: float) -> dict[str, Array]:
     for point in drawing.points:
         if point.part != JOINT:
             continue
-        near = (names for names, place in groups if np.linalg.norm(point.place - place) < TOGETHER * size)
+        near = (names for names, place in groups if np.linalg.norm(point.place - place) < SHARED_LABEL * size)
         names = next(near, None)
         if names is None:
             groups.append(([point.name], point.place))

@@ -1,8 +1,8 @@
-"""Who may talk to the viewer, where it listens, and what tabs may say to it.
+"""The guard of the viewer: requests that are answered, addresses it listens at, and messages that tabs may send.
 
-It is known by its names, the pages that may call it, the token and the files; addresses have one spelling. Tabs may
-send values within the range of a control and finite places, and nothing that we do not offer: a tab can send anything,
-and viser stores and passes on to all tabs whatever it is told, even a slider's limits.
+A request needs a name of the server, a page of ours, the token and a file that exists; addresses have one spelling.
+Tabs may send values within the range of a control and finite places, and nothing that we do not offer: viser stores and
+passes on to all tabs whatever a tab sends, even a slider's limits.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ DEFAULT_PORT = 8080
 PORTS = 65536
 NOT_OURS = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)  # an address of another machine, or no IPv6 here
 TRIED_PORTS = 20  # from the default on, where none was asked for
-FARTHEST = 1e4  # m: farther away nothing is meant
+FARTHEST_PLACE = 1e4  # m: farther away nothing is meant
 PROTOCOL_ERROR = 1002  # of WebSocket
 
 Handler = Callable[[Any], Coroutine[Any, Any, None]]
 
 
 class Refusal(NamedTuple):
-    """Why a request gets no answer."""
+    """Status and reason of a request that gets no answer."""
 
     status: HTTPStatus
     reason: str
 
 
-class Guard:
+class RequestGuard:
     """Judges the head of every request, be it for a file or for a WebSocket.
 
     A page on another site can reach a server on the reader's own machine. If it names the server by its address, the
@@ -88,7 +88,8 @@ class Guard:
         """
         if len(hosts) != 1 or not self._is_ours(hosts[0]):
             return Refusal(HTTPStatus.FORBIDDEN, "this viewer has another name")
-        if len(origins) > 1 or (origins and not self._same(origins[0], hosts[0])):
+        own_pages = (f"http://{hosts[0]}".lower(), f"https://{hosts[0]}".lower())
+        if len(origins) > 1 or (origins and origins[0].lower() not in own_pages):
             return Refusal(HTTPStatus.FORBIDDEN, "pages of other sites may not use this viewer")
         if self.file(path) is None:
             return Refusal(HTTPStatus.NOT_FOUND, "there is nothing here")
@@ -107,9 +108,6 @@ class Guard:
             return int(found["port"] or HTTP_PORT) < PORTS
         known = name in self.names or (self.any_address and is_address(name))
         return known and int(found["port"] or HTTP_PORT) == self.port
-
-    def _same(self, origin: str, host: str) -> bool:
-        return origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
 
 
 def new_token() -> str:
@@ -134,7 +132,7 @@ def normalised(host: str) -> str:
 
 
 def is_address(name: str) -> bool:
-    """Whether it is a number. It cannot be made to lead elsewhere, as a name can."""
+    """True for a number. It cannot be made to lead elsewhere, as a name can."""
     try:
         ipaddress.ip_address(name)
     except ValueError:
@@ -143,7 +141,7 @@ def is_address(name: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the address."""
+    """True if only this machine can reach the address."""
     return host == "localhost" or (is_address(host) and ipaddress.ip_address(host).is_loopback)
 
 
@@ -182,12 +180,12 @@ def bound_socket(host: str, port: int | None) -> socket.socket:
 
 
 def _reason(error: OSError) -> str:
-    """What the system says, without what Python adds to it."""
+    """The system's words for an error, without those that Python adds."""
     return (os.strerror(error.errno) if error.errno is not None else str(error)).lower()
 
 
 def name_in_url(host: str, bound: str) -> str:
-    """What a browser calls the server.
+    """The server's name in the address of a browser.
 
     host: as it was asked for, normalised; bound: the number that is listened on
     """
@@ -233,7 +231,7 @@ def keep_to_controls(module: Any, server: Any) -> None:
 
 
 def is_sound_value(control: Any, value: object) -> bool:
-    """Whether a tab may give this value to a slider, a choice, a checkbox or a button."""
+    """True if a tab may give this value to a slider, a choice, a checkbox or a button."""
     if hasattr(control, "options"):
         return isinstance(value, str) and value in control.options
     if hasattr(control, "min"):
@@ -294,7 +292,9 @@ def _has_vectors(message: dict[str, Any], **counts: int) -> bool:
 
 def _are_numbers(values: object, count: int) -> bool:
     return (
-        isinstance(values, list) and len(values) == count and all(_is_number(x) and abs(x) <= FARTHEST for x in values)
+        isinstance(values, list)
+        and len(values) == count
+        and all(_is_number(x) and abs(x) <= FARTHEST_PLACE for x in values)
     )
 
 

@@ -1,8 +1,12 @@
-"""The panel: numbers, sliders, how far they go, loads and what is shown. It is made from the robot's contract alone."""
+"""The controls: a panel of numbers, sliders, loads and checkboxes, and the handle that drags the tool or the platform.
+
+They are made from the robot's contract alone.
+"""
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,10 +15,13 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import TauforgeError
+from tauforge.robots.drawing import Drawing
+from tauforge.robots.positions import body_name
 from tauforge.robots.robot import Robot
 from tauforge.viewer.evaluation import Evaluation, Reading, State
+from tauforge.viewer.figure import quaternions, rotation
 from tauforge.viewer.panel_text import heading_html, readings_html
-from tauforge.viewer.scene import Shown
+from tauforge.viewer.scene import VisibleParts
 
 if TYPE_CHECKING:
     from tauforge.viewer.session import Session
@@ -31,13 +38,15 @@ CHECKBOXES = (
     ("names", "Names of joints", "The mouse on a part shows its name, too, and a click keeps it"),
     ("handle", "Handle to drag", "It drags the tool or the platform by inverse kinematics"),
 )
-TRIED = 256  # random states that tell where a robot without limits usually is
-WIDER = 1.5  # than these states
+RANGE_STATES = 256  # random ones that tell where a robot without limits usually is
+RANGE_WIDTH = 1.5  # of these states
 FASTEST = {"rad": 3.0, "m": 1.0}  # rad/s and m/s without a limit
 QUICKEST = {"rad": 10.0, "m": 10.0}  # rad/s^2 and m/s^2
-STEPS = 1000
+SLIDER_STEPS = 1000
 MOST_GRAVITY = 25.0  # m/s^2, a little more than Jupiter's
 STANDARD_GRAVITY = 9.81
+HANDLE_SCALE = 0.16  # of the robot's extent
+LETS_GO = 0.6  # s without a message: the hand has let go, or its tab is gone
 
 
 def from_user(act: Callable[[Any], None]) -> Callable[[Any], Any]:
@@ -93,21 +102,17 @@ class Panel:
             "acceleration": acceleration_ranges(robot),
         }
         self.sliders: dict[str, list[Any]] = {}
-        columns = {
-            "position": [(c.name, c.unit) for c in robot.coordinates],
-            "velocity": [(c.velocity_column, f"{c.unit}/s") for c in robot.coordinates],
-            "acceleration": [(c.acceleration_column, f"{c.unit}/s²") for c in robot.coordinates],
+        labels = {
+            "position": [f"{c.name} ({c.unit})" for c in robot.coordinates],
+            "velocity": [f"{c.velocity_column} ({c.unit}/s)" for c in robot.coordinates],
+            "acceleration": [f"{c.acceleration_column} ({c.unit}/s²)" for c in robot.coordinates],
         }
-        values = {
-            "position": robot.positions.coordinates(start.position),
-            "velocity": start.velocity,
-            "acceleration": start.acceleration,
-        }
-        for group in GROUPS:
+        values = (robot.positions.coordinates(start.position), start.velocity, start.acceleration)
+        for group, numbers in zip(GROUPS, values, strict=True):
             with gui.add_folder(group.capitalize(), expand_by_default=group == "position"):
                 self.sliders[group] = [
-                    self._slider(gui, f"{name} ({unit})", self.ranges[group][k], float(values[group][k]))
-                    for k, (name, unit) in enumerate(columns[group])
+                    self._slider(gui, label, limits, float(value))
+                    for label, limits, value in zip(labels[group], self.ranges[group], numbers, strict=True)
                 ]
             for k, slider in enumerate(self.sliders[group]):
                 slider.on_update(from_user(partial(self._moved, group, k)))
@@ -144,7 +149,7 @@ class Panel:
         self._session.load(**{name: limits.within(value)})
 
     def _build_shown(self, gui: Any) -> None:
-        start = Shown()
+        start = VisibleParts()
         self.checkboxes = {
             name: gui.add_checkbox(label, getattr(start, name), hint=hint or None)
             for name, label, hint in CHECKBOXES
@@ -153,8 +158,8 @@ class Panel:
         for box in self.checkboxes.values():
             box.on_update(from_user(lambda _: self._session.show(self.shown())))
 
-    def shown(self) -> Shown:
-        return Shown(**{name: bool(box.value) for name, box in self.checkboxes.items()})
+    def shown(self) -> VisibleParts:
+        return VisibleParts(**{name: bool(box.value) for name, box in self.checkboxes.items()})
 
 
 class Range(NamedTuple):
@@ -175,7 +180,7 @@ class Range(NamedTuple):
 def range_of(lower: float, upper: float) -> Range:
     """With a decimal step, at least a thousand of them."""
     width = upper - lower if upper > lower else 1.0
-    digits = -math.floor(math.log10(width / STEPS))
+    digits = -math.floor(math.log10(width / SLIDER_STEPS))
     return Range(round(lower, digits), round(lower + width, digits), 10.0**-digits)
 
 
@@ -186,7 +191,7 @@ def position_ranges(robot: Robot, visited: Sequence[Array]) -> list[Range]:
     """
     home = robot.positions.coordinates(np.asarray(robot.positions.default, float))
     try:
-        tried = home + WIDER * (robot.positions.coordinates(robot.random_states(TRIED)[0]) - home)
+        tried = home + RANGE_WIDTH * (robot.positions.coordinates(robot.random_states(RANGE_STATES)[0]) - home)
     except TauforgeError:  # a robot that hardly stands anywhere
         tried = home + np.array([[-0.5], [0.5]])
     rows, seen = np.concatenate([tried, home[None]]), [robot.positions.coordinates(np.asarray(v)) for v in visited]
@@ -223,3 +228,52 @@ def payload_range(forces: Array) -> Range:
 
 def gravity_range(gravity: float) -> Range:
     return range_of(0.0, max(MOST_GRAVITY, gravity))
+
+
+class Gizmo:
+    """It follows the moved body, but for the time that somebody drags it; then the body follows it."""
+
+    def __init__(self, scene: Any, robot: Robot, size: float, session: Session) -> None:
+        self._name, self._session = body_name(robot), session
+        self._dragged_at: float | None = None
+        self._controls: Any = None
+        drawing = robot.drawing(np.asarray(robot.positions.default, float))
+        if robot.moved_body is None or self._pose(drawing) is None:
+            return
+        self._controls = scene.add_transform_controls(
+            "/gizmo", scale=HANDLE_SCALE * size, depth_test=False, opacity=0.6
+        )
+        self._controls.on_update(self._moved)
+        self.follow(drawing, visible=True)
+
+    @property
+    def patience(self) -> float | None:
+        """s until it must be looked at again; None for never."""
+        return None if self._dragged_at is None else LETS_GO
+
+    def follow(self, drawing: Drawing, visible: bool) -> None:
+        """To where the moved body is, unless it is being dragged."""
+        if self._controls is None:
+            return
+        self._controls.visible = visible
+        if self._dragged_at is not None and time.perf_counter() - self._dragged_at < LETS_GO:
+            return
+        self._dragged_at = None
+        pose = self._pose(drawing)
+        if pose is not None:
+            self._controls.position, self._controls.wxyz = pose[:3, 3], quaternions(pose[:3, :3])
+
+    async def _moved(self, event: Any) -> None:
+        if event.phase == "end":
+            self._dragged_at = -np.inf
+            self._session.let_go()
+            return
+        if event.phase == "update":
+            self._dragged_at = time.perf_counter()
+            pose = np.eye(4)
+            pose[:3, :3], pose[:3, 3] = rotation(np.asarray(event.target.wxyz, float)), event.target.position
+            self._session.drag(pose)
+
+    def _pose(self, drawing: Drawing) -> Array | None:
+        """(4, 4) world <- moved body."""
+        return next((frame.transform for frame in drawing.frames if frame.name == self._name), None)

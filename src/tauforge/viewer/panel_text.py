@@ -13,19 +13,20 @@ from tauforge.robots.records import LimitedQuantity
 from tauforge.robots.robot import Robot
 from tauforge.units import number
 from tauforge.viewer import colours
-from tauforge.viewer.evaluation import RED_CONDITION, Reading, condition_colour, condition_words
+from tauforge.viewer.colours import RED_CONDITION, condition_colour, condition_words
+from tauforge.viewer.evaluation import Reading
 
-DIGITS = 5
+PANEL_DIGITS = 5
 LIMITS_SHOWN = 4  # the nearest to being exceeded
 LARGEST_CONDITION = 1e5  # the end of the bar
-FLAT = 1e-12  # of the largest force: a smaller difference is rounding
+ROUNDING_SHARE = 1e-12  # of the largest force: a smaller difference is rounding
 
-TABLE = "width:100%;border-collapse:collapse;font-size:12px;line-height:1.5;font-variant-numeric:tabular-nums"
+TABLE_STYLE = "width:100%;border-collapse:collapse;font-size:12px;line-height:1.5;font-variant-numeric:tabular-nums"
 # A long name is broken, not cut: names of limits often differ at their ends alone.
-NAME = "overflow-wrap:anywhere;max-width:11em;line-height:1.25;padding-right:.5em"
-NUMBER = "text-align:right;white-space:nowrap;padding-left:.5em"
-TRACK = "position:relative;height:8px;border-radius:2px;background:rgba(128,128,128,.22);overflow:hidden"
-HEAD = "font-weight:600;padding-top:.35em;text-align:left"
+NAME_STYLE = "overflow-wrap:anywhere;max-width:11em;line-height:1.25;padding-right:.5em"
+NUMBER_STYLE = "text-align:right;white-space:nowrap;padding-left:.5em"
+TRACK_STYLE = "position:relative;height:8px;border-radius:2px;background:rgba(128,128,128,.22);overflow:hidden"
+HEAD_STYLE = "font-weight:600;padding-top:.35em;text-align:left"
 
 
 def readings_html(robot: Robot, reading: Reading, scales: Array) -> str:
@@ -42,7 +43,7 @@ def readings_html(robot: Robot, reading: Reading, scales: Array) -> str:
         for key, colour, text in texts
         if text
     ]
-    table = f'<table style="{TABLE}">{"".join(parts)}</table>'
+    table = f'<table style="{TABLE_STYLE}">{"".join(parts)}</table>'
     return f'<div style="padding:0 .9em .6em">{"".join(lines)}{table}</div>'
 
 
@@ -66,21 +67,21 @@ def _forces(robot: Robot, reading: Reading, scales: Array) -> Iterator[str]:
     for k, actuator in enumerate(robot.actuators):
         force, limited = float(forces[k]), math.isfinite(actuator.max_force)
         filled = force / (actuator.max_force if limited else float(scales[k]) or 1.0)
-        hint = f"limit {number(actuator.max_force, DIGITS)} {actuator.unit}" if limited else "no limit"
-        text = f"{number(force, DIGITS)} {actuator.unit}"
+        hint = f"limit {number(actuator.max_force, PANEL_DIGITS)} {actuator.unit}" if limited else "no limit"
+        text = f"{number(force, PANEL_DIGITS)} {actuator.unit}"
         yield _row(actuator.words, _both_ways(filled, colours.of_share(float(shares[k]))), text, f"force-{k}", hint)
     if reading.difference is not None:
         yield _head("Difference to the default")
         differences = _flat(reading.difference, scales)
         for k, actuator in enumerate(robot.actuators):
             yield _row(
-                actuator.words, "", f"{number(float(differences[k]), DIGITS)} {actuator.unit}", f"difference-{k}"
+                actuator.words, "", f"{number(float(differences[k]), PANEL_DIGITS)} {actuator.unit}", f"difference-{k}"
             )
 
 
 def _flat(values: Array, scales: Array) -> Array:
     """Without what is only rounding."""
-    return np.where(np.abs(values) <= FLAT * scales, 0.0, values)
+    return np.where(np.abs(values) <= ROUNDING_SHARE * scales, 0.0, values)
 
 
 def _sensors(robot: Robot, reading: Reading) -> Iterator[str]:
@@ -88,7 +89,7 @@ def _sensors(robot: Robot, reading: Reading) -> Iterator[str]:
         yield _head("Sensors")
         each = [
             f'<span style="white-space:nowrap">{escape(sensor.column)}&nbsp;<span data-key="sensor-{k}">'
-            f"{number(float(value), DIGITS)} {escape(sensor.unit)}</span></span>"
+            f"{number(float(value), PANEL_DIGITS)} {escape(sensor.unit)}</span></span>"
             for k, (sensor, value) in enumerate(zip(robot.sensors.quantities, reading.sensors, strict=True))
         ]
         yield f'<tr><td colspan="3">{", ".join(each)}</td></tr>'
@@ -103,18 +104,20 @@ def _limits(limited: Sequence[LimitedQuantity]) -> Iterator[str]:
         value = float(one.values[0])
         within = _room(one) >= 0
         colour = colours.OVER if not within else colours.NEAR if _room(one) < 1 - colours.NEAR_SHARE else colours.LOW
-        yield _row(one.name, _between(one, value, colour), f"{number(value, DIGITS)} {one.unit}", "limit", _range(one))
+        yield _row(
+            one.name, _between(one, value, colour), f"{number(value, PANEL_DIGITS)} {one.unit}", "limit", _range(one)
+        )
 
 
 def _room(one: LimitedQuantity) -> float:
-    """What is left to the nearer limit, as a share of half the range, or of the value where a side is open."""
+    """Room to the nearer limit, as a share of half the range, or of the value where a side is open."""
     half, margin = (one.upper - one.lower) / 2, float(one.margin[0])
     size = half if math.isfinite(half) and half > 0 else abs(float(one.values[0]))
     return margin / size if size else margin
 
 
 def _range(one: LimitedQuantity) -> str:
-    low, high = (number(x, DIGITS) if math.isfinite(x) else "…" for x in (one.lower, one.upper))
+    low, high = (number(x, PANEL_DIGITS) if math.isfinite(x) else "…" for x in (one.lower, one.upper))
     return f"{low} to {high} {one.unit}"
 
 
@@ -128,9 +131,9 @@ def _condition(reading: Reading) -> Iterator[str]:
     filled = min(max(math.log10(reading.condition) / end, 0.0), 1.0) if finite else 1.0
     place = f"position:absolute;left:{red:.0f}%;right:0;top:0;bottom:0"
     band = f'<div style="{place};background:{colours.OVER};opacity:.3"></div>'
-    bar = f'<div style="{TRACK}">{band}{_piece(0.0, filled, condition_colour(reading.condition))}</div>'
+    bar = f'<div style="{TRACK_STYLE}">{band}{_piece(0.0, filled, condition_colour(reading.condition))}</div>'
     words = condition_words(reading.condition)
-    text, hint = number(reading.condition, DIGITS), "red: near a singularity"
+    text, hint = number(reading.condition, PANEL_DIGITS), "red: near a singularity"
     yield _row(words or "of this position", bar, text, "condition", hint, colours.OVER if words else "inherit")
 
 
@@ -139,25 +142,25 @@ def _energy(reading: Reading) -> Iterator[str]:
         return
     yield _head("Energy")
     for name, value in zip(("kinetic", "potential"), reading.energy, strict=True):
-        yield _row(name, "", f"{number(value, DIGITS)} J", name)
+        yield _row(name, "", f"{number(value, PANEL_DIGITS)} J", name)
 
 
 def _head(text: str) -> str:
-    return f'<tr><td colspan="3" style="{HEAD}">{escape(text)}</td></tr>'
+    return f'<tr><td colspan="3" style="{HEAD_STYLE}">{escape(text)}</td></tr>'
 
 
 def _row(name: str, bar: str, text: str, key: str, hint: str = "", colour: str = "inherit") -> str:
     shown = escape(name)
     return (
-        f'<tr title="{escape(hint)}"><td style="{NAME};color:{colour}" title="{shown}">{shown}</td>'
-        f'<td style="width:24%">{bar}</td><td style="{NUMBER}" data-key="{key}">{escape(text)}</td></tr>'
+        f'<tr title="{escape(hint)}"><td style="{NAME_STYLE};color:{colour}" title="{shown}">{shown}</td>'
+        f'<td style="width:24%">{bar}</td><td style="{NUMBER_STYLE}" data-key="{key}">{escape(text)}</td></tr>'
     )
 
 
 def _both_ways(share: float, colour: str) -> str:
     """A bar from the middle: to the right for positive shares."""
     half = min(abs(share), 1.0) / 2 if math.isfinite(share) else 0.0
-    return f'<div style="{TRACK}">{_piece(0.5 - half if share < 0 else 0.5, half, colour)}</div>'
+    return f'<div style="{TRACK_STYLE}">{_piece(0.5 - half if share < 0 else 0.5, half, colour)}</div>'
 
 
 def _between(one: LimitedQuantity, value: float, colour: str) -> str:
@@ -165,7 +168,7 @@ def _between(one: LimitedQuantity, value: float, colour: str) -> str:
     if not math.isfinite(one.upper - one.lower) or not one.upper > one.lower:
         return ""
     place = min(max((value - one.lower) / (one.upper - one.lower), 0.0), 1.0)
-    return f'<div style="{TRACK}">{_piece(max(place - 0.02, 0.0), 0.04, colour)}</div>'
+    return f'<div style="{TRACK_STYLE}">{_piece(max(place - 0.02, 0.0), 0.04, colour)}</div>'
 
 
 def _piece(start: float, length: float, colour: str) -> str:

@@ -35,11 +35,11 @@ BAR_SIDES, BALL_SIDES = 14, (14, 8)
 HEAD_SIDES = 14
 # m, what viser gets for a unit body. viser lets the mouse hit the body itself, too: unseen, at the origin, unscaled.
 UNIT = 1e-4
-MOST_FACES = 200_000  # of one body: every tab gets all of them
+MOST_TAB_FACES = 200_000  # of one body: every tab gets all of them
 TRANSLUCENT = 0.4
 
 
-class Shown(NamedTuple):
+class VisibleParts(NamedTuple):
     """What of the scene is visible."""
 
     shapes: bool = True
@@ -57,7 +57,7 @@ class Scene:
 
     def __init__(self, api: Any, robot: Robot, surroundings: Surroundings) -> None:
         self.api, self.robot, self.size = api, robot, surroundings.size
-        self._shown, self._picked = Shown(), ""
+        self._shown, self._picked = VisibleParts(), ""
         self._naming = threading.Lock()  # clicks come from viser's thread, moves from ours
         drawing = robot.drawing(np.asarray(robot.positions.default, float))
         bar, ball = triangles.cylinder(BAR_SIDES), triangles.ball(*BALL_SIDES)
@@ -93,7 +93,7 @@ class Scene:
 
     # ------------------------------------------------------------------------------------------------------ changes
 
-    def show(self, shown: Shown) -> None:
+    def show(self, shown: VisibleParts) -> None:
         """Makes parts visible or not; the next `move` brings their places up to date."""
         self._shown = shown
         inside = shown.centres or shown.ellipsoids or shown.frames or shown.reactions
@@ -308,7 +308,7 @@ class ShapeNodes:
     """
 
     def __init__(self, api: Any, robot: str, drawing: Drawing, picker: Callable[[str], Callable[[Any], Any]]) -> None:
-        self._bodies = bodies_of(robot, drawing.solids, MOST_FACES)
+        self._bodies = bodies_of(robot, drawing.solids, MOST_TAB_FACES)
         self.extent = extent_with(self._bodies, drawing)
         self._nodes = [self._added(api, body) for body in self._bodies]
         for node, body in zip(self._nodes, self._bodies, strict=True):

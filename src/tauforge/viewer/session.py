@@ -7,7 +7,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
@@ -18,18 +18,17 @@ from tauforge.errors import TauforgeError
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.positions import body_of
 from tauforge.viewer import colours
-from tauforge.viewer.evaluation import Evaluation, ForceScale, Loads, Reading, State, not_unique
+from tauforge.viewer.evaluation import Evaluation, Loads, Reading, State, not_unique
 from tauforge.viewer.figure import named_parts, parts_html
-from tauforge.viewer.gizmo import Gizmo
-from tauforge.viewer.panel import Panel
+from tauforge.viewer.panel import Gizmo, Panel
 from tauforge.viewer.panel_text import force_shares
 from tauforge.viewer.playback import Clip, Clock
-from tauforge.viewer.scene import Scene, Shown
+from tauforge.viewer.scene import Scene, VisibleParts
 from tauforge.viewer.surroundings import furnish, surroundings
-from tauforge.viewer.tabs import PlaybackPanel, WorkspacePanel
-from tauforge.workspace.places import has_places
+from tauforge.viewer.tabs import PlaybackPanel
+from tauforge.viewer.workspace_panel import WorkspacePanel, has_workspace
 
-FRAME = 1 / 30  # s, between two pictures of what is played
+FRAME_TIME = 1 / 30  # s, between two pictures of what is played
 SLIDERS_FOLLOW = 0.2  # s, how often sliders and charts follow what is played
 KEPT_TIMES = 1000
 AS_RECORDED = "Forces as recorded. Energy and reactions are of the robot alone: a recording does not say its loads."
@@ -43,7 +42,7 @@ class Session:
         self.answer_times: deque[float] = deque(maxlen=KEPT_TIMES)  # s, from a tab's message to the answer's queue
         self.updates = 0  # how often a state was shown
         self._lock, self._woken, self._closed = threading.Lock(), threading.Event(), False
-        self._state, self._shown = evaluation.start(), Shown()
+        self._state, self._shown = evaluation.start(), VisibleParts()
         self._asked: list[float] = []
         self._sliders_late = self._clip_changed = self._charts_late = False
         self._charted: Loads | None = None  # the loads that the charts have
@@ -54,7 +53,9 @@ class Session:
         self._refused: tuple[Array, str] | None = None  # coordinates that have no position, and why
         self._clock = Clock(0.0, 0.0)
         self._following = False  # the clip decides the state, not the sliders
-        self._scale = ForceScale([actuator.unit for actuator in self.robot.actuators], evaluation.usual_forces())
+        self._scale = colours.ForceScale(
+            [actuator.unit for actuator in self.robot.actuators], evaluation.usual_forces()
+        )
         around = surroundings(self.robot)
         self.scene = Scene(server.scene, self.robot, around)
         furnish(server, surroundings(self.robot, _together([self.scene.shapes.extent, *(c.extent for c in clips[:1])])))
@@ -63,7 +64,7 @@ class Session:
         with self.panel.tabs.add_tab("Play"):
             self.playback = PlaybackPanel(server, self.robot, clips, self)
         self.workspace: WorkspacePanel | None = None
-        if has_places(self.robot):
+        if has_workspace(self.robot):
             with self.panel.tabs.add_tab("Workspace"):
                 self.workspace = WorkspacePanel(server, self.robot, around.size, self)
         self._update()
@@ -85,7 +86,7 @@ class Session:
 
     @property
     def clip(self) -> Clip | None:
-        """What is played; the forces of a motion are those with the chosen loads."""
+        """The clip that is played; the forces of a motion are those with the chosen loads."""
         with self._lock:
             clip, state = self._clip, self._state
         return None if clip is None else self._with_loads(clip, state)
@@ -96,12 +97,12 @@ class Session:
 
     @property
     def has_shapes(self) -> bool:
-        """Whether the model file has visuals that can be drawn."""
+        """True if the model file has visuals that can be drawn."""
         return bool(len(self.scene.shapes))
 
     def change(self, group: str, k: int, value: float) -> None:
         """One coordinate, or one number of velocity or acceleration."""
-        with self._lock:
+        with self._changing():
             numbers = np.array(self._coordinates() if group == "position" else getattr(self._state, group))
             numbers[k] = value
             if group == "position":
@@ -110,30 +111,26 @@ class Session:
                 changed: dict[str, Any] = {group: numbers}
                 self._state = self._state._replace(**changed)
             self._live()
-        self._wake()
 
     def load(self, **changes: Any) -> None:
         """Payload, gravity or formulation."""
-        with self._lock:
+        with self._changing():
             self._state = self._state._replace(**changes)
-        self._wake()
 
     def reset_loads(self) -> None:
         """The robot as it was given: no payload, its own gravity and formulation."""
-        with self._lock:
+        with self._changing():
             self._state = self.evaluation.unloaded(self._state)
             self._sliders_late = True
-        self._wake()
 
-    def show(self, shown: Shown) -> None:
+    def show(self, shown: VisibleParts) -> None:
         """Another choice of what is visible."""
-        with self._lock:
+        with self._changing():
             self._shown = shown
-        self._wake()
 
     def rest(self, home: bool = False) -> None:
         """Without velocity and acceleration; home: in the position of pictures."""
-        with self._lock:
+        with self._changing():
             start = self.evaluation.start()
             position = start.position if home else self._state.position
             self._wanted = None
@@ -143,13 +140,11 @@ class Session:
             )
             self._live()
             self._sliders_late = True
-        self._wake()
 
     def drag(self, pose: Array) -> None:
         """The moved body towards a pose (4, 4)."""
-        with self._lock:
+        with self._changing():
             self._pulled_to = pose
-        self._wake()
 
     def let_go(self) -> None:
         """The hand has let go of the moved body."""
@@ -157,37 +152,34 @@ class Session:
 
     def choose(self, clip: Clip) -> None:
         """Another clip, from its start."""
-        with self._lock:
+        with self._changing():
             before = self._clock
             self._clip, self._clock = clip, Clock(clip.start, clip.end)
             self._clock.speed, self._clock.begins_again = before.speed, before.begins_again
             self._following = self._clip_changed = self._sliders_late = True
             self._wanted = None
             self._scale.forget()
-        self._wake()
 
     def play(self, playing: bool) -> None:
         """From where the clock is, or stop there."""
-        with self._lock:
+        with self._changing():
             if playing and self._clip is not None:
                 self._clock.play()
                 self._following, self._wanted = True, None
             else:
                 self._clock.playing = False
             self._sliders_late = True
-        self._wake()
 
     def go(self, when: float) -> None:
         """To a time of the clip, s."""
-        with self._lock:
+        with self._changing():
             self._clock.go(when)
             self._following = self._clip is not None
             self._wanted = None if self._following else self._wanted
             self._sliders_late = True
-        self._wake()
 
     def set_speed(self, speed: float) -> None:
-        """How fast the clock goes, beside real time."""
+        """Sets the speed of the clock, beside real time."""
         with self._lock:
             self._clock.speed = speed
 
@@ -200,6 +192,13 @@ class Session:
         if self._following:
             self._scale.forget()
         self._following = self._clock.playing = False
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Holds the lock, and wakes the thread afterwards."""
+        with self._lock:
+            yield
+        self._wake()
 
     def _wake(self) -> None:
         with self._lock:
@@ -226,7 +225,7 @@ class Session:
             self._woken.clear()
             now = time.perf_counter()
             if now >= due:  # a late picture does not delay those after it
-                due = max(due + FRAME, now)
+                due = max(due + FRAME_TIME, now)
             with self._lock:
                 self._clock.advance(now - last if ran else 0.0)
                 ended, ran = ran and not self._clock.playing, self._clock.playing

@@ -16,7 +16,7 @@ from tauforge.pictures.in_space import FLAT, STEEP
 from tauforge.robots.robot import Robot
 from tauforge.viewer.figure import turns_from_z
 
-GROUND = 3.0  # of the robot's extent
+GROUND_SIDE = 3.0  # of the robot's extent
 CELLS = 24
 EYE = np.array([1.0, -1.25, 0.75])  # direction from the robot to the eye, with z up
 EYE_DISTANCE = 1.75  # of the robot's extent
@@ -26,7 +26,7 @@ AT_THE_START = 1e-3  # of the robot's extent: so near the eye is where it began
 # the eye sees about pi, and then it has the colour that the legend says.
 SKY, EARTH, SKY_LIGHT = (255, 255, 255), (185, 192, 205), 2.2
 LAMP, LAMP_LIGHT = np.array([-0.7, 1.0, 1.0]), 2.2  # its direction: along right, up and eye
-MARGIN = 1.1  # of the ball about what is to be seen
+VIEW_MARGIN = 1.1  # of the ball about what is to be seen
 
 
 class Surroundings(NamedTuple):
@@ -69,7 +69,7 @@ def furnish(server: Any, around: Surroundings) -> None:
     """Ground, light, up direction and camera of viser's server."""
     server.scene.set_up_direction(tuple(around.up))
     _light(server.scene, around)
-    side = GROUND * around.size
+    side = GROUND_SIDE * around.size
     server.scene.add_grid(
         "/ground",
         side,
@@ -126,7 +126,7 @@ def frame(camera: Any, low: Array, high: Array) -> None:
     camera: viser's, of one tab
     """
     middle = (low + high) / 2
-    radius = MARGIN * float(np.linalg.norm(high - low)) / 2
+    radius = VIEW_MARGIN * float(np.linalg.norm(high - low)) / 2
     way = np.asarray(camera.position) - np.asarray(camera.look_at)
     distance = radius / math.sin(half_angle(camera.fov, camera.aspect))
     look(camera, middle + distance * way / np.linalg.norm(way), middle)

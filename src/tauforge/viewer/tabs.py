@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import io
 import tempfile
-import threading
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +17,6 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, TauforgeError
 from tauforge.pictures import animate
-from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.simulation.recording import Recording
 from tauforge.tables.robot_columns import TIME, columns_of
@@ -28,8 +25,6 @@ from tauforge.viewer import colours
 from tauforge.viewer.panel import from_user
 from tauforge.viewer.playback import SPEEDS, Clip
 from tauforge.viewer.surroundings import frame
-from tauforge.workspace.pictures import limit_colours
-from tauforge.workspace.places import Places, places
 
 if TYPE_CHECKING:
     from tauforge.viewer.session import Session
@@ -38,13 +33,12 @@ if TYPE_CHECKING:
 TICK = 0.01  # s
 CHART_HEIGHT = 170  # pixels
 MARKS_LISTED = 4
-NOTHING = "Give a motion or a recording: `tauforge view ROBOT --motion m.csv` or `--recording run.npz`."
-MOST_POINTS = 400
+NO_CLIP_HINT = "Give a motion or a recording: `tauforge view ROBOT --motion m.csv` or `--recording run.npz`."
+CHART_POINTS = 400
 CURSOR = "#d3222a"
 PICTURE_SIDE = 1600  # pixels, at most
 RENDER_SECONDS = 20.0
 ANIMATIONS = ("html", "gif", "mp4")
-POINT = 0.006  # of the size of the surroundings
 
 
 class PlaybackPanel:
@@ -55,7 +49,7 @@ class PlaybackPanel:
         self._charts: list[tuple[Chart, Any]] = []
         self._clip: Clip | None = None
         if not clips:
-            server.gui.add_markdown(NOTHING)
+            server.gui.add_markdown(NO_CLIP_HINT)
             add_exports(server, session, playing=False)
             return
         named = {clip.name: clip for clip in clips}
@@ -155,7 +149,7 @@ class Chart(NamedTuple):
     def series(self) -> tuple[dict[str, Any], ...]:
         """uPlot's descriptions of what `data` gives."""
         lines = [
-            {"label": name, "stroke": colours.LINES[k % len(colours.LINES)], "width": 1.5, "points": {"show": False}}
+            {"label": name, "stroke": colours.CURVES[k % len(colours.CURVES)], "width": 1.5, "points": {"show": False}}
             for k, name in enumerate(self.names)
         ]
         cursor = {"label": "now", "stroke": CURSOR, "width": 1.5, "points": {"show": False}}
@@ -186,7 +180,7 @@ def _by_unit(what: str, columns: Sequence[tuple[str, str]], times: Array, values
         chosen = [k for k, (_, own) in enumerate(columns) if own == unit]
         names = tuple(columns[k][0] for k in chosen)
         curves = np.array([_bridged(times, values[:, k]) for k in chosen])
-        charts.append(Chart(f"{what} ({unit})", names, *with_peaks(times, curves, MOST_POINTS)))
+        charts.append(Chart(f"{what} ({unit})", names, *with_peaks(times, curves, CHART_POINTS)))
     return charts
 
 
@@ -278,62 +272,3 @@ def picture(client: Any) -> bytes:
 def file_name(robot: Robot) -> str:
     """The robot's name, with nothing that file systems refuse."""
     return "".join(c if c.isalnum() or c in "-_." else "_" for c in robot.name) or "robot"
-
-
-class WorkspacePanel:
-    """A button that shows the workspace from the state that is shown, one that hides it, and a legend."""
-
-    def __init__(self, server: Any, robot: Robot, size: float, session: Any) -> None:
-        self.robot, self._scene, self._session, self._size = robot, server.scene, session, size
-        self._busy = threading.Lock()
-        self.cloud: Any = None
-        self._start = server.gui.add_button("Where it can go from here")
-        self._hide = server.gui.add_button("Hide", disabled=True)
-        self.legend = server.gui.add_html("")
-        self._start.on_click(self._pressed)
-        self._hide.on_click(lambda _: self.hide())
-
-    def _pressed(self, event: Any) -> None:  # in a thread of viser's pool: this may take a while
-        if event.client is None or not self._busy.acquire(blocking=False):
-            return
-        note = event.client.add_notification("Workspace", "computing", loading=True, with_close_button=False)
-        try:
-            self.show()
-        except TauforgeError as error:
-            event.client.add_notification("No workspace", str(error), color="red")
-        finally:
-            note.remove()
-            self._busy.release()
-
-    def show(self) -> Places:
-        """The workspace from the present state, with its payload where actuators have force limits."""
-        state = self._session.state
-        held = Payload(state.payload) if state.payload and np.isfinite(self.robot.max_forces).any() else None
-        found = places(self.robot, np.asarray(state.position, float), payload=held)
-        chosen = limit_colours(sorted(set(found.limits.tolist())))
-        points = found.points.astype(np.float32)
-        paint = colours.rgb_rows([chosen[name] for name in found.limits])
-        self.hide()
-        self.cloud = self._scene.add_point_cloud(
-            "/workspace", points, paint, point_size=POINT * self._size, point_shape="circle"
-        )
-        self.legend.content = legend_html(chosen)
-        self._hide.disabled = False
-        return found
-
-    def hide(self) -> None:
-        """Takes the points away."""
-        if self.cloud is not None:
-            self.cloud.remove()
-            self.cloud = None
-        self.legend.content = ""
-        self._hide.disabled = True
-
-
-def legend_html(chosen: Mapping[str, str]) -> str:
-    """A coloured square and a name for each limit."""
-    rows = (
-        f'<div><span style="color:{colour};background:#8a8f98">&#9632;</span> {escape(name)}</div>'
-        for name, colour in chosen.items()
-    )
-    return f'<div style="padding:0 .9em;font-size:12px">{"".join(rows)}</div>'

@@ -1,4 +1,4 @@
-"""`explain`: whether a position holds, which limits it exceeds and by how much."""
+"""`explain`: the verdict on a position, with the limits that it exceeds and by how much."""
 
 from __future__ import annotations
 
@@ -18,27 +18,16 @@ from tauforge.robots.records import Limit
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import unknown_words
 from tauforge.robots.summary import Rows, Summary, SummaryTable
-from tauforge.workspace.breaks import (
-    ASSEMBLY,
-    JUMPS,
-    LOST,
-    SINGULAR,
-    SINGULAR_CONDITION,
-    SINGULARITY,
-    breaks_of,
-    closes_again,
-    reciprocal_conditions,
-)
-from tauforge.workspace.rays import straight_way
-from tauforge.workspace.report import Report
-from tauforge.workspace.rules import TOGETHER, Rules, checked_numbers, holding_forces, rules_of
+from tauforge.workspace import singular_crossings as crossings
+from tauforge.workspace.criteria import EQUAL_MARGINS, Criteria, Report, checked_numbers, criteria_of, holding_forces
+from tauforge.workspace.rays import straight_path
 
 ON_THE_WAY = {  # open loops on it say nothing: another way may lead round them
-    SINGULAR: "a singular position is on the straight way from home",
-    LOST: "a singular position is on the straight way from home",
-    JUMPS: "the position jumps on the straight way from home",
+    crossings.SINGULAR_POSITION: "a singular position is on the straight way from home",
+    crossings.LOSES_CONTROL: "a singular position is on the straight way from home",
+    crossings.JUMPS: "the position jumps on the straight way from home",
 }
-COLUMNS = ("limit", "quantity", "unit", "value", "bound", "margin")
+FINDING_COLUMNS = ("limit", "quantity", "unit", "value", "bound", "margin")
 
 
 @with_field_docs
@@ -66,7 +55,7 @@ class Finding(NamedTuple):
 
 @with_field_docs
 class HoldingForce(NamedTuple):
-    """What one actuator gives to hold the robot at rest.
+    """Force that one actuator gives to hold the robot at rest.
 
     actuator: its name
     force:    N m or N
@@ -82,7 +71,7 @@ class HoldingForce(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Report):
-    """What the limits of a robot say about a position.
+    """Verdict of a robot's limits on a position.
 
     position:  (N,) NaN for joints that no coordinates determine, because loops do not close
     holds:     whether all limits that are judged hold
@@ -112,7 +101,7 @@ class Explanation(Report):
                     (f.name, f.quantity, f.unit, *(x if np.isfinite(x) else None for x in (f.value, f.bound, f.margin)))
                     for f in findings
                 )
-                parts.append(SummaryTable(title, COLUMNS, rows, texts=3))
+                parts.append(SummaryTable(title, FINDING_COLUMNS, rows, texts=3))
         if self.forces:
             held: Rows = tuple(
                 (f.actuator, f.unit, f.force, f.limit, abs(f.force) / f.limit if f.limit else None) for f in self.forces
@@ -142,7 +131,7 @@ def explain(
     largest_condition: float | None = None,
     limits: Sequence[str] | None = None,
 ) -> Explanation:
-    """Whether a position holds, which leg or joint exceeds its limits, and by how much.
+    """Judges a position: does it hold, which leg or joint exceeds its limits, and by how much.
 
     position:          (n,) m and rad, joint coordinates or a pose; or a whole position (N,)
     payload:           held by the robot; then force limits count
@@ -154,7 +143,7 @@ def explain(
     Identity: for any other position `holds` is that every margin of `robot.bounds.margins(position)` is at least 0, and
     that no holding force is larger than its limit.
     """
-    rules = rules_of(
+    criteria = criteria_of(
         robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits, needed=False
     )
     given = checked_numbers(robot, "position", position)
@@ -162,7 +151,7 @@ def explain(
     closed = bool(np.isfinite(where).all())
     if not closed:
         where = _known_entries(robot, given)
-    found = _findings(rules, where) if closed else _findings_of_coordinates(rules, where)
+    found = _findings(criteria, where) if closed else _findings_of_coordinates(criteria, where)
     found = [*(_assembly(robot, given, where) if robot.loops is not None else ()), *found]
     beyond = tuple(f for f in found if not f.margin >= 0)
     condition = body_condition(robot, where) if closed else None
@@ -176,7 +165,7 @@ def explain(
         forces=_forces(robot, where, payload) if closed else (),
         condition=None if condition is None else float(condition),
         loop_condition=None if loops is None else float(loops),
-        judged=rules.words if found or rules.closes else "",
+        judged=criteria.words if found or criteria.closes else "",
     )
 
 
@@ -188,15 +177,15 @@ def _known_entries(robot: Robot, given: Array) -> Array:
 
 
 def _assembly(robot: Robot, given: Array, position: Array) -> list[Finding]:
-    """What is wrong with the assembly of a robot whose loops must be closed."""
-    way = straight_way(robot, np.array(robot.positions.default, float), robot.positions.coordinates(given))
+    """Faults of the assembly of a robot whose loops must be closed."""
+    path = straight_path(robot, np.array(robot.positions.default, float), robot.positions.coordinates(given))
+    singular = [_unmeasured(crossings.SINGULAR_POSITION, crossings.SINGULARITY)]
     if not np.isfinite(position).all():
-        if closes_again(way, way.until, np.zeros(1, int))[0]:
-            return [_unmeasured(SINGULAR, SINGULARITY)]
-        return [_unmeasured(unknown_words(robot), ASSEMBLY)]
-    if reciprocal_conditions(robot, position) < 1.0 / SINGULAR_CONDITION:
-        return [_unmeasured(SINGULAR, SINGULARITY)]
-    passed = breaks_of(way) if len(given) < robot.positions.size else []
+        again = crossings.closes_again(path, path.until, np.zeros(1, int))[0]
+        return singular if again else [_unmeasured(unknown_words(robot), crossings.ASSEMBLY)]
+    if crossings.reciprocal_conditions(robot, position) < 1.0 / crossings.CROSSED_CONDITION:
+        return singular
+    passed = crossings.crossings_of(path) if len(given) < robot.positions.size else []
     return [_unmeasured(ON_THE_WAY[one.name], one.kind) for one in passed if one.name in ON_THE_WAY]
 
 
@@ -204,11 +193,11 @@ def _unmeasured(name: str, kind: str) -> Finding:
     return Finding(name, kind, "the assembly", np.nan, np.nan, np.nan, "")
 
 
-def _findings_of_coordinates(rules: Rules, position: Array) -> list[Finding]:
+def _findings_of_coordinates(criteria: Criteria, position: Array) -> list[Finding]:
     """Limits of the entries that are known."""
-    robot = rules.robot
+    robot = criteria.robot
     margins = [float(margin) for margin in robot.bounds.formula(robot.model, position.tolist())]
-    judged = [k for k in (range(len(margins)) if rules.chosen is None else rules.chosen) if k < len(margins)]
+    judged = [k for k in (range(len(margins)) if criteria.chosen is None else criteria.chosen) if k < len(margins)]
     return [_finding(robot.bounds.limits[k], margins[k]) for k in judged if np.isfinite(margins[k])]
 
 
@@ -216,15 +205,15 @@ def _nearest(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """One of each kind; the first of those that are equally near but for rounding."""
     nearest: dict[str, Finding] = {}
     for f in findings:
-        if f.kind not in nearest or f.margin < nearest[f.kind].margin - TOGETHER * max(1.0, abs(f.bound)):
+        if f.kind not in nearest or f.margin < nearest[f.kind].margin - EQUAL_MARGINS * max(1.0, abs(f.bound)):
             nearest[f.kind] = f
     return tuple(nearest.values())
 
 
-def _findings(rules: Rules, position: Array) -> list[Finding]:
-    """All limits that are judged; one without a bound is left out."""
-    margins = rules.margins(position[None])[0].tolist()
-    found = zip(rules.judged, margins, strict=True)
+def _findings(criteria: Criteria, position: Array) -> list[Finding]:
+    """All limits that are judged, but for those without a bound."""
+    margins = criteria.margins(position[None])[0].tolist()
+    found = zip(criteria.judged, margins, strict=True)
     return [_finding(limit, margin) for limit, margin in found if np.isfinite(limit.bound)]
 
 

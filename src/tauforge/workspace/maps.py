@@ -14,6 +14,7 @@ from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.robots.static_quantities import (
+    HOLDS,
     QUANTITIES,
     UNKNOWN,
     Quantity,
@@ -23,24 +24,20 @@ from tauforge.robots.static_quantities import (
 )
 from tauforge.robots.summary import Rows, Summary, SummaryTable
 from tauforge.validation import did_you_mean
-from tauforge.workspace.breaks import AT_ONCE, JUMPS, SAME, SINGULAR, Ways, breaks_between, breaks_of
-from tauforge.workspace.grids import Grid
-from tauforge.workspace.rays import size_of, straight_way
-from tauforge.workspace.report import Report
-from tauforge.workspace.rules import (
+from tauforge.workspace.criteria import (
+    Report,
     check_payload,
     checked_position,
+    criteria_of,
     holding_forces,
     knows_forces,
-    positions_of,
-    rules_of,
 )
+from tauforge.workspace.position_grid import PositionGrid, beyond_crossings
 
 CAPACITY = "capacity"
-KNOWN = {**QUANTITIES, CAPACITY: Quantity("kg", "largest mass that the actuators hold at rest")}
+MAPPED_QUANTITIES = {**QUANTITIES, CAPACITY: Quantity("kg", "largest mass that the actuators hold at rest")}
 MOST_AXES = 3
-Axis = Sequence[float] | Array
-BEYOND = "a singular position is here, or between home and here"
+BEYOND_SINGULAR = "a singular position is here, or between home and here"
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,7 +100,7 @@ class Map(Report):
         return {self.name(int(code)): count / self.values.size for code, count in zip(codes, counts, strict=True)}
 
     def name(self, code: int) -> str:
-        """What a code of "limit" means."""
+        """Words for a code of "limit"."""
         return self.unknown if code == UNKNOWN else self.codes[code]
 
     def to_xarray(self) -> Any:
@@ -156,27 +153,29 @@ def map(
     Identity: each other value is that of `robots.at_positions` at its position.
     """
     check_robot("robot", robot)
-    if quantity not in KNOWN:
+    if quantity not in MAPPED_QUANTITIES:
         raise UnsupportedFeatureError(
             f"unknown quantity {quantity!r}",
             field="quantity",
-            remedy=f"{did_you_mean(quantity, KNOWN)}Use one of {', '.join(KNOWN)}",
+            remedy=f"{did_you_mean(quantity, MAPPED_QUANTITIES)}Use one of {', '.join(MAPPED_QUANTITIES)}",
         )
     places, values = _axes(robot, axes)
     start = checked_position(robot, "home", home)
-    grid = Grid(robot, start, places, values)
+    grid = PositionGrid(robot, start, places, values)
     check_payload(payload)
     names: tuple[str, ...] = ()
     judged = ""
     if quantity == "limit":
-        rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
-        found = grid.evaluated(rules.codes, "uint8")
-        names = ("all limits hold", *(limit.name for limit in rules.judged))
+        criteria = criteria_of(
+            robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits
+        )
+        found = grid.evaluated(criteria.codes, "uint8")
+        names = (HOLDS, *(limit.name for limit in criteria.judged))
         if robot.loops is not None:
-            beyond = beyond_breaks(grid, found != UNKNOWN)
-            names = (*names, BEYOND)
+            beyond = beyond_crossings(grid, found != UNKNOWN)
+            names = (*names, BEYOND_SINGULAR)
             found[beyond & ((found == 0) | (found == UNKNOWN))] = len(names) - 1
-        judged = rules.words
+        judged = criteria.words
     elif quantity == CAPACITY:
         check_capacity(robot)
         com = (0.0, 0.0, 0.0) if payload is None else payload.com
@@ -184,12 +183,12 @@ def map(
     else:
         check_quantities(robot, (quantity,))
         found = grid.evaluated(lambda positions: at_positions(robot, (quantity,), positions, payload=payload)[quantity])
-    known = KNOWN[quantity]
+    known = MAPPED_QUANTITIES[quantity]
     return Map(
         robot=robot.name,
         quantity=quantity,
         meaning=known.meaning,
-        unit=_unit(robot) if quantity == "force" else known.unit,
+        unit=" or ".join(dict.fromkeys(a.unit for a in robot.actuators)) if quantity == "force" else known.unit,
         axes=dict(zip(axes, values, strict=True)),
         units={name: robot.coordinates[place].unit for name, place in zip(axes, places, strict=True)},
         values=found,
@@ -198,11 +197,6 @@ def map(
         judged=judged,
         unknown=unknown_words(robot),
     )
-
-
-def _unit(robot: Robot) -> str:
-    """The unit of all actuators, or both."""
-    return " or ".join(dict.fromkeys(actuator.unit for actuator in robot.actuators))
 
 
 def _axes(robot: Robot, axes: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[Array, ...]]:
@@ -265,71 +259,3 @@ def capacities(robot: Robot, positions: Array, com: ArrayLike = (0.0, 0.0, 0.0))
     holds = (np.abs(empty) <= robot.max_forces).all(axis=-1)
     unknown = np.isnan(empty).any(axis=-1) | np.isnan(slope).any(axis=-1)
     return np.where(unknown, np.nan, np.where(holds, np.maximum(most, 0.0), 0.0))
-
-
-def beyond_breaks(grid: Grid, closed: Array) -> Array:
-    """A mask of the grid's shape: positions beyond a singular position or a jump, seen from home.
-
-    closed: a mask of it, where there are positions
-    Neighbours on the grid are connected unless a break lies between them. A position is beyond a break where it would
-    be connected with home if there were none.
-    """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    numbers = np.arange(closed.size).reshape(closed.shape)
-    pairs, broken, singular = [], [], np.zeros(closed.size, bool)
-    for axis in range(closed.ndim):
-        lines = np.moveaxis(numbers, axis, -1).reshape(-1, closed.shape[axis])
-        between, at_cell = _on_lines(grid, axis, lines)
-        singular[lines[at_cell]] = True
-        pairs.append(np.stack([lines[:, :-1].ravel(), lines[:, 1:].ravel()]))
-        broken.append(between.ravel())
-    first, second = np.concatenate(pairs, axis=1)
-    there = closed.ravel() | singular  # a singular position may have no answer of its own
-    both, whole = there[first] & there[second], ~np.concatenate(broken)
-    nearest = tuple(int(np.abs(v - grid.start[p]).argmin()) for p, v in zip(grid.places, grid.values, strict=True))
-    connected = []
-    for kept in (both, both & whole):
-        edges = coo_array((np.ones(int(kept.sum())), (first[kept], second[kept])), shape=(closed.size, closed.size))
-        labels = connected_components(edges, directed=False)[1]
-        connected.append(labels == labels[numbers[nearest]])
-    beyond = connected[1] if _is_beyond(grid, nearest) else connected[0] & ~connected[1]
-    return np.asarray((beyond | singular).reshape(closed.shape))
-
-
-def _on_lines(grid: Grid, axis: int, lines: Array) -> tuple[Array, Array]:
-    """Whether breaks are between the cells of lines (l, m) along an axis, (l, m - 1), and at these, (l, m)."""
-    robot, values, place = grid.robot, grid.values[axis], grid.places[axis]
-    between, at_cell = np.zeros((len(lines), len(values) - 1), bool), np.zeros(lines.shape, bool)
-    if len(values) < 2:
-        return between, at_cell
-    indices = np.unravel_index(lines[:, 0], grid.shape)
-    size = size_of(robot, grid.home)
-
-    def at(distance: Array, rows: Array) -> Array:
-        coordinates = np.empty((*distance.shape, robot.n))
-        coordinates[:] = grid.start
-        for other, column, index in zip(grid.places, grid.values, indices, strict=True):
-            coordinates[..., other] = column[index[rows]][:, None]
-        coordinates[..., place] = distance
-        return positions_of(robot, coordinates, grid.home)
-
-    scale = 1.0 if robot.coordinates[place].turns else size
-    ways = Ways(robot, at, grid.home, np.full(len(lines), values[-1]), np.full(len(lines), scale), size)
-    for rows in np.array_split(np.arange(len(lines)), max(1, lines.size // AT_ONCE)):
-        for one in breaks_between(ways, rows, np.broadcast_to(values, (len(rows), len(values)))):
-            if one.name in (SINGULAR, JUMPS):  # open loops are told by the positions themselves
-                before = int(np.clip(np.searchsorted(values, one.distance, side="right") - 1, 0, len(values) - 2))
-                between[one.way, before] = True
-                near = np.abs(values - one.distance) <= SAME * scale
-                at_cell[one.way] |= near & (one.name == SINGULAR)
-    return between, at_cell
-
-
-def _is_beyond(grid: Grid, cell: tuple[int, ...]) -> bool:
-    """Whether a break is on the straight way from home to a cell."""
-    coordinates = grid.start.copy()
-    coordinates[list(grid.places)] = [v[k] for v, k in zip(grid.values, cell, strict=True)]
-    found = breaks_of(straight_way(grid.robot, grid.home, coordinates))
-    return any(one.name in (SINGULAR, JUMPS) for one in found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,16 +19,16 @@ if TYPE_CHECKING:
     from tauforge.workspace.surfaces import Polar, Surface
 
 SLICES = 6  # of a map with three axes
-COLUMNS = 3
-STEEP = 50.0  # ratio of the largest and the median value from which on colours are logarithmic
+SLICE_COLUMNS = 3
+STEEP_RATIO = 50.0  # ratio of the largest and the median value from which on colours are logarithmic
 LINE = "#0072B2"
 GREY = "#8a8f98"
 # Pairs of a strong and a pale hue: the limits of a robot often come in pairs, such as too short and too long.
-COLOURS = (
+LIMIT_COLOURS = (
     "#0072B2", "#8CC5E3", "#D55E00", "#F2B38C", "#009E73", "#8FD3BF", "#CC79A7", "#EBC7DB", "#B58900", "#EBD68C",
     "#5B4FA0", "#BDB6E0", "#7A3B12", "#CDA68C", "#4A4F58", "#B5B9C0",
 )  # fmt: skip
-FREE = "#E9F3EA"
+HOLDS_COLOUR = "#E9F3EA"
 NAMED = 16  # entries of a legend; what is beyond shares the last colour
 
 
@@ -59,7 +60,7 @@ def _curve(found: Map) -> Any:
 def _slices(found: Map) -> Any:
     names = list(found.axes)
     cuts = _cuts(found)
-    columns = min(len(cuts), COLUMNS)
+    columns = min(len(cuts), SLICE_COLUMNS)
     rows = -(-len(cuts) // columns)
     size = (8.2, 5.4) if len(cuts) == 1 else (3.3 * columns + 1.6, 3.1 * rows + 0.6)
     figure = new_figure(figsize=size, layout="constrained")
@@ -127,7 +128,7 @@ def _norm(values: Array) -> Any:
     if not finite.size:
         return Normalize(0.0, 1.0)
     low, high = float(finite.min()), float(finite.max())
-    steep = low > 0 and high > STEEP * float(np.median(finite))
+    steep = low > 0 and high > STEEP_RATIO * float(np.median(finite))
     return LogNorm(low, high) if steep else Normalize(low, high)
 
 
@@ -243,10 +244,10 @@ def _faces(found: Surface) -> tuple[Array, Array]:
 
 def limit_colours(names: Iterable[str]) -> dict[str, str]:
     """By name, in order of appearance; what holds is pale."""
-    found: dict[str, str] = {}
-    for name in dict.fromkeys(names):
-        found[name] = FREE if name == HOLDS else COLOURS[min(len(set(found) - {HOLDS}), len(COLOURS) - 1)]
-    return found
+    known = list(dict.fromkeys(names))
+    exceeded = [name for name in known if name != HOLDS]
+    colours = dict(zip(exceeded, chain(LIMIT_COLOURS, repeat(LIMIT_COLOURS[-1])), strict=False))
+    return {name: colours.get(name, HOLDS_COLOUR) for name in known}
 
 
 def legend(figure: Any, colours: Mapping[str, str]) -> None:

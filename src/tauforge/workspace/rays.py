@@ -1,4 +1,4 @@
-"""How far a robot gets along many ways at once until the first limit, by steps and then by bisection.
+"""Searches along many ways at once for the first limit, by steps and then by bisection.
 
 Every way starts at home. Along a coordinate it is a straight line of positions; about an axis it is a turn of the
 moved body about that axis of the base frame, through the body's origin.
@@ -18,20 +18,28 @@ from tauforge.arrays import Array
 from tauforge.robots.poses import turned
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import UNKNOWN
-from tauforge.workspace.breaks import ASSEMBLY, EXACT, SINGULAR, SINGULARITY, Ways, breaks_of, closes_again
-from tauforge.workspace.rules import BLOCK, Rules, positions_of
+from tauforge.workspace.criteria import BLOCK_POSITIONS, Criteria, positions_of
+from tauforge.workspace.singular_crossings import (
+    ASSEMBLY,
+    EXACT,
+    SINGULAR_POSITION,
+    SINGULARITY,
+    Paths,
+    closes_again,
+    crossings_of,
+)
 
-STEPS = 400  # steps in the size of the robot
+SIZE_STEPS = 400  # steps in the size of the robot
 TURN_STEPS = 720  # steps in a turn
-FARTHEST = 4.0  # sizes of the robot that are searched
-FIRST = 2.5  # sizes of the robot to each side, where the search for a box begins
-BEYOND = 1.3  # of the longest way along an axis, where loops must close
+SEARCHED_SIZES = 4.0  # sizes of the robot that are searched
+FIRST_BOX = 2.5  # sizes of the robot to each side, where the search for a box begins
+BEYOND_LONGEST = 1.3  # of the longest way along an axis, where loops must close
 FINER = 64  # how many times finer a minimum is sampled
-AT_ONCE = 32  # steps between looks at who has arrived
+STEPS_A_LOOK = 32  # steps between looks at who has arrived
 
 
 class Rays(NamedTuple):
-    """Ways from a position.
+    """Paths from a position.
 
     home:     (N,) a position; those on the ways are assembled as it is
     along:    (k, n) change of the coordinates with the distance
@@ -63,7 +71,7 @@ class Rays(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """Where the ways end.
+    """Ends of the ways.
 
     distance: (k,) m or rad, the last place that holds; infinite where nothing ends the way
     limits:   for each the names of the limits that end it, in the robot's order; none where nothing does
@@ -81,80 +89,85 @@ def size_of(robot: Robot, position: Array) -> float:
     return float((high - low).max()) or 1.0
 
 
-def straight_way(robot: Robot, home: Array, coordinates: Array) -> Ways:
-    """The one from a position (N,) to coordinates (n,), at a distance of 1; positions are assembled as at home."""
+def search_of(size: float, turns: bool) -> tuple[float, float, float]:
+    """Step, farthest distance and scale of a search, rad for one that turns, else m. size: m, of the robot"""
+    return (2 * np.pi / TURN_STEPS, 2 * np.pi, 1.0) if turns else (size / SIZE_STEPS, SEARCHED_SIZES * size, size)
+
+
+def straight_path(robot: Robot, home: Array, coordinates: Array) -> Paths:
+    """The straight path from a position (N,) to coordinates (n,), at a distance of 1, assembled as at home."""
     start = robot.positions.coordinates(home)
 
     def at(distance: Array, rows: Array) -> Array:
         return positions_of(robot, start + distance[..., None] * (coordinates - start), home)
 
-    return Ways(robot, at, home, np.ones(1), np.ones(1), size_of(robot, home))
+    return Paths(robot, at, home, np.ones(1), np.ones(1), size_of(robot, home))
 
 
-def ends_of(rules: Rules, rays: Rays) -> Ends:
+def ends_of(criteria: Criteria, rays: Rays) -> Ends:
     """The first end of each way. Home must hold."""
-    size = size_of(rules.robot, rays.home)
-    low, high = _bracketed(rules, rays)
+    low, high = _bracketed(criteria, rays)
     ended = np.isfinite(high)
-    low[ended], high[ended] = _bisected(rules, rays, low, high, np.flatnonzero(ended))
+    low[ended], high[ended] = _bisected(criteria, rays, low, high, np.flatnonzero(ended))
     limits: list[tuple[str, ...]] = [()] * len(low)
     kinds = [""] * len(low)
     rows = np.flatnonzero(ended)
     beyond = rays.at(high[rows], rows)
-    ways = Ways(rules.robot, rays.at, rays.home, np.where(ended, low, rays.farthest), rays.scale, size)
-    for k, code, found in zip(rows.tolist(), rules.codes(beyond).tolist(), rules.reached(beyond), strict=True):
+    until, size = np.where(ended, low, rays.farthest), size_of(criteria.robot, rays.home)
+    paths = Paths(criteria.robot, rays.at, rays.home, until, rays.scale, size)
+    for k, code, found in zip(rows.tolist(), criteria.codes(beyond).tolist(), criteria.reached(beyond), strict=True):
         if code == UNKNOWN:
             # a singular position may have no answer, while those on both sides have
-            thin = rules.closes and closes_again(ways, low[k : k + 1], np.array([k]))[0]
-            limits[k], kinds[k] = ((SINGULAR,), SINGULARITY) if thin else ((rules.name(code),), ASSEMBLY)
+            thin = criteria.closes and closes_again(paths, low[k : k + 1], np.array([k]))[0]
+            limits[k], kinds[k] = ((SINGULAR_POSITION,), SINGULARITY) if thin else ((criteria.name(code),), ASSEMBLY)
             continue
-        reached = found or [rules.judged[code - 1]]  # a margin that changes by leaps is not near 0 just beyond
+        reached = found or [criteria.judged[code - 1]]  # a margin that changes by leaps is not near 0 just beyond
         # Limits that are reached together, such as those of symmetric legs, are all named: rounding alone tells which
         # of them is first.
         limits[k], kinds[k] = tuple(limit.name for limit in reached), reached[0].kind
     distance = np.where(ended, low, np.inf)
-    for one in breaks_of(ways):
-        distance[one.way], limits[one.way], kinds[one.way] = one.distance, (one.name,), one.kind
+    for one in crossings_of(paths):
+        distance[one.path], limits[one.path], kinds[one.path] = one.distance, (one.name,), one.kind
     return Ends(distance, limits, kinds)
 
 
-def _bracketed(rules: Rules, rays: Rays) -> tuple[Array, Array]:
+def _bracketed(criteria: Criteria, rays: Rays) -> tuple[Array, Array]:
     """For each way a distance that holds and one shortly beyond that does not; that is infinite where all hold."""
     count = len(rays.along)
     low, high = np.zeros(count), np.full(count, np.inf)
     steps = np.ceil(rays.farthest / rays.step).astype(int)
     # finely beside home, where no sample before tells of a minimum
     first = np.minimum(rays.step, rays.farthest)[:, None] * np.linspace(0.0, 1.0, FINER + 1)
-    for rows in np.array_split(np.arange(count), max(1, first.size // BLOCK)):
-        beyond = rules.codes(rays.at(first[rows], rows)) != 0
+    for rows in np.array_split(np.arange(count), max(1, first.size // BLOCK_POSITIONS)):
+        beyond = criteria.codes(rays.at(first[rows], rows)) != 0
         ended = np.flatnonzero(beyond.any(axis=1))
         place = beyond.argmax(axis=1)[ended]
         low[rows[ended]] = first[rows[ended], np.maximum(place - 1, 0)]
         high[rows[ended]] = first[rows[ended], place]
     open_rows, start = np.flatnonzero(np.isinf(high)), 0
     while len(open_rows):
-        numbers = np.arange(start, start + AT_ONCE + 2)  # one on each side is shared with the neighbouring looks
-        for rows in np.array_split(open_rows, max(1, len(open_rows) * len(numbers) // BLOCK)):
+        numbers = np.arange(start, start + STEPS_A_LOOK + 2)  # one on each side is shared with the neighbouring looks
+        for rows in np.array_split(open_rows, max(1, len(open_rows) * len(numbers) // BLOCK_POSITIONS)):
             s = np.minimum(numbers * rays.step[rows, None], rays.farthest[rows, None])
-            low[rows], high[rows] = _looked(rules, rays, rows, s)
-        start += AT_ONCE
+            low[rows], high[rows] = _looked(criteria, rays, rows, s)
+        start += STEPS_A_LOOK
         open_rows = open_rows[np.isinf(high[open_rows]) & (start < steps[open_rows])]
     return low, high
 
 
-def _looked(rules: Rules, rays: Rays, rows: Array, s: Array) -> tuple[Array, Array]:
+def _looked(criteria: Criteria, rays: Rays, rows: Array, s: Array) -> tuple[Array, Array]:
     """The bracket of the first end among distances (k, m), finer ones beside minima of margins among them."""
     positions = rays.at(s, rows)
-    beyond = rules.codes(positions) != 0
+    beyond = criteria.codes(positions) != 0
     every = np.arange(len(rows))
     first = np.where(beyond.any(axis=1), beyond.argmax(axis=1), s.shape[1])
     found_low = np.where(first < s.shape[1], s[every, np.maximum(first, 1) - 1], s[:, -1])
     found_high = np.where(first < s.shape[1], s[every, np.minimum(first, s.shape[1] - 1)], np.inf)
-    for k, i in _dips(rules.margins(positions), first):
+    for k, i in _dips(criteria.margins(positions), first):
         if s[k, i + 1] >= found_high[k] and first[k] != i + 1:
             continue  # an earlier minimum ended this way
         fine = np.linspace(s[k, i - 1], s[k, i + 1], 2 * FINER + 1)
-        codes = rules.codes(rays.at(fine[None], rows[k : k + 1])[0])
+        codes = criteria.codes(rays.at(fine[None], rows[k : k + 1])[0])
         if codes.any():
             place = int((codes != 0).argmax())
             if fine[place] < found_high[k]:
@@ -172,24 +185,22 @@ def _dips(margins: Array, first: Array) -> list[tuple[int, int]]:
     return [(int(k), int(i) + 1) for k, i in zip(ways, samples, strict=True) if i + 1 < first[k]]
 
 
-def _bisected(rules: Rules, rays: Rays, low: Array, high: Array, rows: Array) -> tuple[Array, Array]:
+def _bisected(criteria: Criteria, rays: Rays, low: Array, high: Array, rows: Array) -> tuple[Array, Array]:
     lower, upper = low[rows], high[rows]
     if not len(rows):
         return lower, upper
     halvings = int(np.ceil(np.log2((upper - lower) / (EXACT * rays.scale[rows])).max(initial=1.0)))
     for _ in range(max(halvings, 1)):
         middle = (lower + upper) / 2
-        holds = rules.codes(rays.at(middle, rows)) == 0
+        holds = criteria.codes(rays.at(middle, rows)) == 0
         lower, upper = np.where(holds, middle, lower), np.where(holds, upper, middle)
     return lower, upper
 
 
-def longest_way(rules: Rules, home: Array, places: Sequence[int]) -> float:
+def longest_path(criteria: Criteria, home: Array, places: Sequence[int]) -> float:
     """m, somewhat beyond the longest way from home along coordinates that are lengths, where loops must close."""
-    size, n = size_of(rules.robot, home), rules.robot.n
-    along = np.concatenate([np.eye(n)[list(places)], -np.eye(n)[list(places)]])
-    every = np.ones(len(along))
-    rays = Rays(
-        rules.robot, home, along, np.zeros((len(along), 3)), size / STEPS * every, FIRST * size * every, size * every
-    )
-    return min(BEYOND * float(ends_of(rules, rays).distance.max()), FIRST * size)
+    size, unit = size_of(criteria.robot, home), np.eye(criteria.robot.n)[list(places)]
+    along = np.concatenate([unit, -unit])
+    search = (np.full(len(along), x) for x in (size / SIZE_STEPS, FIRST_BOX * size, size))
+    rays = Rays(criteria.robot, home, along, np.zeros((len(along), 3)), *search)
+    return min(BEYOND_LONGEST * float(ends_of(criteria, rays).distance.max()), FIRST_BOX * size)

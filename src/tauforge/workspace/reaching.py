@@ -1,4 +1,4 @@
-"""`reach`: how far a robot gets along and about each axis, and which limit ends it."""
+"""`reach`: distances from home along and about each axis, and the limit that ends each."""
 
 from __future__ import annotations
 
@@ -17,24 +17,22 @@ from tauforge.robots.poses import pose_error, pose_of, transforms, turned
 from tauforge.robots.positions import body_of
 from tauforge.robots.robot import Robot
 from tauforge.robots.summary import Rows, Summary, SummaryTable
-from tauforge.workspace.rays import FARTHEST, STEPS, TURN_STEPS, Rays, ends_of, size_of
-from tauforge.workspace.report import Report
-from tauforge.workspace.rules import Rules, check_home, checked_position, rules_of
+from tauforge.workspace.criteria import Criteria, Report, checked_home, criteria_of
+from tauforge.workspace.rays import SEARCHED_SIZES, Rays, ends_of, search_of, size_of
 
-AXES = ("x", "y", "z")
+AXIS_LETTERS = ("x", "y", "z")
 TOOL = "tool"
-BEYOND = 1.01  # of the distance to the bound of a coordinate: how far a search along it goes
+BEYOND_BOUND = 1.01  # of the distance to the bound of a coordinate: how far a search along it goes
 TOOL_STEPS = 100  # in the size of the robot, and in half a turn
-HALVINGS = 24
+TOOL_HALVINGS = 24  # of the last step of a tool
 ARRIVED = 1e-6  # of the size of the robot, and rad: how near the tool must come to its pose
 USED_UP = 1e-3  # of the larger of 1 and the bound: inverse kinematics stops short of a limit
 STRETCHED = "out of reach: no joint brings the tool further"
-Entry = tuple[str, int, float, str, str, tuple[str, ...], str]
 
 
 @with_field_docs
 class End(NamedTuple):
-    """How far the robot gets in one direction.
+    """End of the way in one direction.
 
     direction: "x", "about x" or the name of a coordinate
     sense:     1 or -1
@@ -61,7 +59,7 @@ class End(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Reach(Report):
-    """How far a robot gets from home, direction by direction.
+    """Distances that a robot gets from home, direction by direction.
 
     home:   (n,) coordinates where all ways start
     ends:   one for each direction and sense
@@ -117,7 +115,7 @@ def reach(
     largest_condition: float | None = None,
     limits: Sequence[str] | None = None,
 ) -> Reach:
-    """How far the robot gets from home in each direction, both senses, until the first limit, and which that is.
+    """Measures how far the robot gets from home in each direction, both senses, until the first limit.
 
     A robot whose positions are poses goes along x, y and z of the base frame, and turns about them from its orientation
     at home: R = exp(s e) R_home. Another robot moves one coordinate and holds the others. `directions="tool"` moves
@@ -134,21 +132,22 @@ def reach(
     Identity: within the distance every margin is at least 0, and at its end one is 0, unless a singular position, a
     jump or open loops end it.
     """
-    rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
-    start = checked_position(robot, "home", home)
-    check_home(rules, start)
+    criteria = criteria_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
+    start = checked_home(criteria, home)
     if directions == TOOL and not robot.positions.pose:
-        found, step = tool_ends(rules, start)
-        ends = tuple(End(*entry) for entry in found)
-        return Reach(robot.name, robot.positions.coordinates(start), ends, step, rules.words)
-    rays, named = _rays(robot, start, directions)
-    found_ends = ends_of(rules, rays)
-    ends = tuple(
-        End(name, sense, float(distance), unit, names[0] if names else "", names[1:], kind)
-        for (name, sense, unit), distance, names, kind in zip(named, *found_ends, strict=True)
-    )
-    steps = {unit: float(step) for (_, _, unit), step in zip(named, rays.step, strict=True)}
-    return Reach(robot.name, robot.positions.coordinates(start), ends, steps, rules.words)
+        ends, steps = tool_ends(criteria, start)
+    else:
+        rays, named = _rays(robot, start, directions)
+        ends = tuple(
+            _named_end(name, sense, unit, float(distance), names, kind)
+            for (name, sense, unit), distance, names, kind in zip(named, *ends_of(criteria, rays), strict=True)
+        )
+        steps = {unit: float(step) for (_, _, unit), step in zip(named, rays.step, strict=True)}
+    return Reach(robot.name, robot.positions.coordinates(start), ends, steps, criteria.words)
+
+
+def _named_end(direction: str, sense: int, unit: str, distance: float, limits: tuple[str, ...], kind: str) -> End:
+    return End(direction, sense, distance, unit, limits[0] if limits else "", limits[1:], kind)
 
 
 def _rays(robot: Robot, home: Array, wanted: str | Sequence[str] | None) -> tuple[Rays, list[tuple[str, int, str]]]:
@@ -162,77 +161,68 @@ def _rays(robot: Robot, home: Array, wanted: str | Sequence[str] | None) -> tupl
     rows: list[tuple[Array, Array, float, float, float]] = []
     named: list[tuple[str, int, str]] = []
     for name in names:
-        along, about = direction_of(robot, name)
-        turns = bool(about.any()) or robot.coordinates[int(along.argmax())].turns
+        along, about, turns = direction_of(robot, name)
         for sense in (1, -1):
-            scale = 1.0 if turns else size
-            step = 2 * np.pi / TURN_STEPS if turns else size / STEPS
-            farthest = 2 * np.pi if turns else FARTHEST * size
+            step, farthest, scale = search_of(size, turns)
             if along.any():
-                farthest = max(
-                    farthest, _to_bound(robot, robot.positions.coordinates(home), int(along.argmax()), sense)
-                )
+                farthest = max(farthest, _to_bound(robot, home, int(along.argmax()), sense))
             rows.append((sense * along, sense * about, step, farthest, scale))
             named.append((name, sense, "rad" if turns else "m"))
-    columns = [np.array(column) for column in zip(*rows, strict=True)]
-    return Rays(robot, home, *columns), named
+    return Rays(robot, home, *(np.array(column) for column in zip(*rows, strict=True))), named
 
 
 def _to_bound(robot: Robot, home: Array, place: int, sense: int) -> float:
     coordinate = robot.coordinates[place]
     bound = coordinate.upper if sense > 0 else coordinate.lower
-    return BEYOND * abs(bound - home[place]) if np.isfinite(bound) else 0.0
+    return BEYOND_BOUND * abs(bound - robot.positions.coordinates(home)[place]) if np.isfinite(bound) else 0.0
 
 
 def direction_names(robot: Robot) -> list[str]:
     """Names of the directions of a robot."""
     if robot.positions.pose:
-        return [*AXES, *(f"about {axis}" for axis in AXES)]
+        return [*AXIS_LETTERS, *(f"about {axis}" for axis in AXIS_LETTERS)]
     return [coordinate.name for coordinate in robot.coordinates]
 
 
-def direction_of(robot: Robot, name: str) -> tuple[Array, Array]:
-    """Change of the coordinates (n,) along a direction, and the axis (3,) about which the moved body turns."""
+def direction_of(robot: Robot, name: str) -> tuple[Array, Array, bool]:
+    """Change of the coordinates (n,) along a direction, axis (3,) about which the body turns, and whether it is rad."""
     place = direction_names(robot).index(name)
     along, about = np.zeros(robot.n), np.zeros(3)
     if robot.positions.pose and place >= 3:
         about[place - 3] = 1.0
     else:
         along[place] = 1.0
-    return along, about
+    return along, about, bool(about.any()) or robot.coordinates[place].turns
 
 
-def tool_ends(rules: Rules, home: Array) -> tuple[list[Entry], dict[str, float]]:
-    """Ends as `End` takes them, and steps by unit. A way ends where a limit does not hold or the tool falls behind."""
-    robot = rules.robot
-    name_of_body = body_of(robot, "directions").name
-    size, start = size_of(robot, home), pose_of_tool(robot, home[None])[0]
-    found: list[Entry] = []
-    for turns in (False, True):
-        step, farthest = (np.pi / TOOL_STEPS, 2 * np.pi) if turns else (size / TOOL_STEPS, FARTHEST * size)
-        for axis, letter in enumerate(AXES):
+def tool_ends(criteria: Criteria, home: Array) -> tuple[tuple[End, ...], dict[str, float]]:
+    """Ends, and steps by unit. A way ends where a limit does not hold or the tool falls behind."""
+    robot = criteria.robot
+    body, size, start = body_of(robot, "directions").name, size_of(robot, home), pose_of_tool(robot, home[None])[0]
+    steps = {"m": size / TOOL_STEPS, "rad": np.pi / TOOL_STEPS}
+    found = []
+    for unit, word, farthest in (("m", "along", SEARCHED_SIZES * size), ("rad", "about", 2 * np.pi)):
+        for axis, letter in enumerate(AXIS_LETTERS):
             for sense in (1, -1):
                 way = sense * np.eye(3)[axis]
-                distance, names, kind = _end(rules, home, start, way, turns, step, farthest, size)
-                name, unit = (f"{name_of_body} about {letter}", "rad") if turns else ("", "m")
-                limit, also = (names[0], names[1:]) if names else ("", ())
-                found.append((name or f"{name_of_body} along {letter}", sense, distance, unit, limit, also, kind))
-    return found, {"m": size / TOOL_STEPS, "rad": np.pi / TOOL_STEPS}
+                ended = _end(criteria, home, start, way, unit == "rad", steps[unit], farthest, size)
+                found.append(_named_end(f"{body} {word} {letter}", sense, unit, *ended))
+    return tuple(found), steps
 
 
 def _end(
-    rules: Rules, home: Array, start: Array, way: Array, turns: bool, step: float, farthest: float, size: float
+    criteria: Criteria, home: Array, start: Array, way: Array, turns: bool, step: float, farthest: float, size: float
 ) -> tuple[float, tuple[str, ...], str]:
-    robot, near, distance = rules.robot, home, 0.0
+    robot, near, distance = criteria.robot, home, 0.0
 
     def position(s: float, near: Array) -> Array | None:
-        """Where the tool is s further; None where it does not get there or a limit does not hold."""
+        """Position with the tool s further; None where it does not get there or a limit does not hold."""
         pose = turned(start, s * way) if turns else np.concatenate([start[:3] + s * way, start[3:]])
         wanted = transforms(pose)
         found = body_of(robot).towards(wanted, near)
         error = np.abs(pose_error(wanted, transforms(pose_of_tool(robot, found[None])[0])))
         arrived = error[:3].max() <= ARRIVED * size and error[3:].max() <= ARRIVED
-        return found if arrived and not rules.codes(found) else None
+        return found if arrived and not criteria.codes(found) else None
 
     while distance < farthest:
         found = position(distance + step, near)
@@ -241,18 +231,15 @@ def _end(
         near, distance = found, distance + step
     else:
         return np.inf, (), ""
-    for _ in range(HALVINGS):
+    for _ in range(TOOL_HALVINGS):
         step /= 2
         found = position(distance + step, near)
         if found is not None:
             near, distance = found, distance + step
-    return float(distance), *_ending(rules, near)
-
-
-def _ending(rules: Rules, position: Array) -> tuple[tuple[str, ...], str]:
-    """Limits whose margin is used up; where none is, the tool is at the end of its reach."""
-    reached = rules.reached(position[None], USED_UP)[0]
-    return (tuple(limit.name for limit in reached), reached[0].kind) if reached else ((STRETCHED,), "reach")
+    used_up = criteria.reached(near[None], USED_UP)[0]
+    if not used_up:  # the tool is at the end of its reach
+        return float(distance), (STRETCHED,), "reach"
+    return float(distance), tuple(limit.name for limit in used_up), used_up[0].kind
 
 
 def pose_of_tool(robot: Robot, positions: Array) -> Array:

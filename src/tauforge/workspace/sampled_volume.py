@@ -22,31 +22,31 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.robots.robot import Robot
-from tauforge.workspace.rays import longest_way, size_of
+from tauforge.workspace.criteria import BLOCK_POSITIONS, Criteria, positions_of
+from tauforge.workspace.rays import longest_path, size_of
 from tauforge.workspace.reaching import pose_of_tool
-from tauforge.workspace.rules import BLOCK, Rules, positions_of
 
-FLAT = 1e-6  # of the size of the robot: the tool does not move along an axis, or with a freedom
-LOOKS = 16  # positions beside home that tell along which axes the tool moves
+UNMOVED = 1e-6  # of the size of the robot: the tool does not move along an axis, or with a freedom
+BESIDE_HOME = 16  # positions beside home that tell along which axes the tool moves
 BESIDE = 0.02  # of the ranges: how far they are from home
 SLOPE = 1e-4  # of the ranges, over which differences are taken
-STEP = 1e-5  # rad or m, over which the tool's derivatives are taken
-SMALL = 0.01  # of the volume: an error with which sampling ends
+TOOL_STEP = 1e-5  # rad or m, over which the tool's derivatives are taken
+SMALL_ERROR = 0.01  # of the volume: an error with which sampling ends
 ONE_SIGN = 1e-3  # share of the volume that may have a determinant of the other sign
 ENOUGH = 400  # samples in a cube, from which it tells whether it is overfull
 CHANCE = 5  # standard deviations
 TOUCHES = 512  # samples that tell whether places fill a range
-GROWTHS = 4  # doublings of a range that places fill
-MARGIN = 0.01  # of a range: places this near to its end fill it
+RANGE_DOUBLINGS = 4  # of a range that places fill
+RANGE_END = 0.01  # of a range: places this near to its end fill it
 OFFSET = 1 << 20  # of the numbers of cubes, so that none is negative
-BITS = 21  # of an integer for each axis; three fit into 64
-MASK = (1 << BITS) - 1
-FIRST = 4096  # samples that are followed from home
-STEPS = 64  # on the way of each
+CUBE_BITS = 21  # of an integer for each axis; three fit into 64
+CUBE_MASK = (1 << CUBE_BITS) - 1
+FIRST_SAMPLES = 4096  # samples that are followed from home
+STEPS_FROM_HOME = 64  # on the way of each
 SEED = 0
 
 
-class Sampled(NamedTuple):
+class SampledVolume(NamedTuple):
     """volume, error: m^3, or m^2 where the tool stays in a plane; box: (2, 3) m, of the places that were found.
 
     dimensions: 3, or 2 in a plane; stopped_by: shares of the samples by the name of the limit that they exceed first
@@ -60,7 +60,7 @@ class Sampled(NamedTuple):
 
 
 class _Cubes:
-    """How many samples bring the tool into each cube, and how much volume these sweep, with its square."""
+    """Counts of the samples that bring the tool into each cube, and the volume these sweep, with its square."""
 
     def __init__(self, edge: float, dimensions: int) -> None:
         self.edge, self.dimensions, self.samples = edge, dimensions, 0
@@ -83,7 +83,7 @@ class _Cubes:
         return volume, abs(fine - volume)
 
     def overfull(self, scale: float) -> bool:
-        """Whether samples sweep more volume than a cube has, beyond chance: several positions lead to one place.
+        """True if samples sweep more volume than a cube has, beyond chance: several positions lead to one place.
 
         scale: of what was swept
         """
@@ -97,14 +97,14 @@ class _Cubes:
         return _joined(_parted(self.keys, self.dimensions) // edges)
 
 
-def sampled_volume(rules: Rules, home: Array, points: int, samples: int, whole: bool) -> Sampled:
+def sampled_volume(criteria: Criteria, home: Array, points: int, samples: int, whole: bool) -> SampledVolume:
     """points: cubes along the longest side of the places that are reached; samples: positions that are tried at most.
 
     whole: whether all of them are tried, also where the error is small before
     """
-    robot = rules.robot
+    robot = criteria.robot
     axes, moving = _measured(robot, home)
-    ranges, summed = _ranges(rules, home), len(moving) == len(axes)
+    ranges, summed = _ranges(criteria, home), len(moving) == len(axes)
     room = float(np.prod(np.diff(ranges, axis=0)[0, moving]))
     refused, corners = Counter[int](), np.array([np.full(3, np.inf), np.full(3, -np.inf)])
     cubes, tried, swept = None, 0, np.zeros(3)  # of it the sum, that of squares, and the sum with signs
@@ -113,7 +113,7 @@ def sampled_volume(rules: Rules, home: Array, points: int, samples: int, whole: 
             closed = np.isfinite(positions).all(axis=-1)
             pilot = pose_of_tool(robot, np.concatenate([positions[closed], home[None]]))[:, :3]
             cubes = _Cubes(float(np.ptp(pilot, axis=0).max()) / points, len(axes))
-        codes = rules.codes(positions)
+        codes = criteria.codes(positions)
         refused.update(codes[codes != 0].tolist())
         held, tried = positions[codes == 0], tried + len(positions)
         if len(held):
@@ -128,12 +128,12 @@ def sampled_volume(rules: Rules, home: Array, points: int, samples: int, whole: 
         averaged = len(moving) < robot.n and bool(refused)
         if found is not None and (averaged or cubes.overfull(room / tried)):
             found = None
-        if not whole and tried > FIRST and found is not None and found[1] < SMALL * found[0]:
+        if not whole and tried > FIRST_SAMPLES and found is not None and found[1] < SMALL_ERROR * found[0]:
             break
-    shares = {rules.name(code): refused[code] / tried for code in sorted(refused)}
+    shares = {criteria.name(code): refused[code] / tried for code in sorted(refused)}
     if cubes is None or not len(cubes.keys):
-        return Sampled(0.0, 0.0, np.zeros((2, 3)), len(axes), shares)
-    return Sampled(*(found or cubes.counted()), corners, len(axes), shares)
+        return SampledVolume(0.0, 0.0, np.zeros((2, 3)), len(axes), shares)
+    return SampledVolume(*(found or cubes.counted()), corners, len(axes), shares)
 
 
 def _by_determinants(swept: Array, tried: int, room: float) -> tuple[float, float] | None:
@@ -155,24 +155,24 @@ def _determinants(robot: Robot, positions: Array, axes: Array, moving: Array) ->
     found = np.empty((len(positions), len(axes), len(moving)))
     with np.errstate(all="ignore"):
         for column, k in enumerate(moving):
-            ends = [pose_of_tool(robot, positions + sign * STEP * slopes[..., k])[:, axes] for sign in (-1, 1)]
-            found[..., column] = (ends[1] - ends[0]) / (2 * STEP)
+            ends = [pose_of_tool(robot, positions + sign * TOOL_STEP * slopes[..., k])[:, axes] for sign in (-1, 1)]
+            found[..., column] = (ends[1] - ends[0]) / (2 * TOOL_STEP)
     return np.asarray(np.linalg.det(np.where(np.isfinite(found), found, 0.0)))
 
 
-def _ranges(rules: Rules, home: Array) -> Array:
+def _ranges(criteria: Criteria, home: Array) -> Array:
     """(2, n) the usual ones. Lengths without limits, which loops end, go somewhat beyond the longest way from home."""
-    robot = rules.robot
+    robot = criteria.robot
     ranges, start = usual_ranges(robot), robot.positions.coordinates(home)
     free = [k for k, c in enumerate(robot.coordinates) if not c.turns and not np.isfinite([c.lower, c.upper]).any()]
-    if not free or not rules.closes or rules.codes(home):
+    if not free or not criteria.closes or criteria.codes(home):
         return ranges
-    half = longest_way(rules, home, free)
-    for _ in range(GROWTHS):
+    half = longest_path(criteria, home, free)
+    for _ in range(RANGE_DOUBLINGS):
         ranges[:, free] = start[free] - half, start[free] + half
         first = next(sampled_positions(robot, home, TOUCHES, ranges))
-        far = np.abs(robot.positions.coordinates(first[rules.codes(first) == 0])[:, free] - start[free])
-        if not (far > (1 - MARGIN) * half).any():
+        far = np.abs(robot.positions.coordinates(first[criteria.codes(first) == 0])[:, free] - start[free])
+        if not (far > (1 - RANGE_END) * half).any():
             break
         half *= 2
     return ranges
@@ -186,14 +186,14 @@ def _measured(robot: Robot, home: Array) -> tuple[Array, Array]:
         raise UnsupportedFeatureError(f"{robot.name} does not tell where a tool is", field="volume")
     low, high = usual_ranges(robot)
     random, start = np.random.default_rng(SEED), robot.positions.coordinates(home)
-    beside = start + BESIDE * (high - low) * random.uniform(-1.0, 1.0, (LOOKS, robot.n))
+    beside = start + BESIDE * (high - low) * random.uniform(-1.0, 1.0, (BESIDE_HOME, robot.n))
     positions = positions_of(robot, beside, home)
     positions = np.concatenate([home[None], positions[np.isfinite(positions).all(axis=-1)]])
     slopes = _slopes(robot, positions, 0.5 * SLOPE * (high - low))
     size = size_of(robot, home)
-    axes = np.flatnonzero(np.abs(slopes).max(axis=(0, 2)) > FLAT * size)
+    axes = np.flatnonzero(np.abs(slopes).max(axis=(0, 2)) > UNMOVED * size)
     values = np.linalg.svd(slopes, compute_uv=False)
-    freedoms = int((values > FLAT * size).sum(axis=-1).max())
+    freedoms = int((values > UNMOVED * size).sum(axis=-1).max())
     if freedoms < max(len(axes), 2):
         moves = ("does not move its tool", "moves its tool with 1 freedom, on a curve")
         words = moves[freedoms] if freedoms < 2 else f"moves its tool with {freedoms} freedoms, on a surface"
@@ -202,7 +202,7 @@ def _measured(robot: Robot, home: Array) -> tuple[Array, Array]:
             field="volume",
             remedy="Use reach or map",
         )
-    return axes, np.flatnonzero(np.abs(slopes).max(axis=(0, 1)) > FLAT * size)
+    return axes, np.flatnonzero(np.abs(slopes).max(axis=(0, 1)) > UNMOVED * size)
 
 
 def _slopes(robot: Robot, positions: Array, steps: Array) -> Array:
@@ -221,13 +221,13 @@ def _joined(numbers: Array) -> Array:
     """(k,) one integer from the two or three of each cube."""
     found = np.zeros(len(numbers), np.int64)
     for column in numbers.T:
-        found = (found << BITS) | column
+        found = (found << CUBE_BITS) | column
     return found
 
 
 def _parted(cubes: Array, count: int) -> Array:
     """Undoes `_joined`."""
-    return np.stack([(cubes >> (BITS * (count - 1 - k))) & MASK for k in range(count)], axis=-1)
+    return np.stack([(cubes >> (CUBE_BITS * (count - 1 - k))) & CUBE_MASK for k in range(count)], axis=-1)
 
 
 def usual_ranges(robot: Robot) -> Array:
@@ -239,19 +239,19 @@ def sampled_positions(robot: Robot, home: Array, count: int, ranges: Array | Non
     """Blocks of positions (k, N), assembled as at home (N,), `count` in all; NaN where loops do not close.
 
     ranges: (2, n) lowest and highest coordinates; default the usual ones
-    The first block has at most FIRST. The same count gives the same positions.
+    The first block has at most FIRST_SAMPLES. The same count gives the same positions.
     Loops that cannot be closed cost most, because they are followed from a known position in ever shorter strides. So
     the first samples are followed from home in small steps, the others closed from the nearest of those that arrive.
     """
     random = np.random.default_rng(SEED)
     low, high = usual_ranges(robot) if ranges is None else ranges
     known = _Known(robot, home, np.where(high > low, high - low, 1.0))
-    first = random.uniform(low, high, (min(FIRST, count), robot.n))
+    first = random.uniform(low, high, (min(FIRST_SAMPLES, count), robot.n))
     if robot.loops is not None:
         known.extend(first)
     yield known.closed(first)
-    for start in range(len(first), count, BLOCK):
-        yield known.closed(random.uniform(low, high, (min(BLOCK, count - start), robot.n)))
+    for start in range(len(first), count, BLOCK_POSITIONS):
+        yield known.closed(random.uniform(low, high, (min(BLOCK_POSITIONS, count - start), robot.n)))
 
 
 class _Known:
@@ -265,7 +265,7 @@ class _Known:
         home = self._positions[0]
         start = self._robot.positions.coordinates(home)
         positions = np.repeat(self._positions, len(coordinates), axis=0)
-        for share in np.linspace(0.0, 1.0, STEPS + 1)[1:]:
+        for share in np.linspace(0.0, 1.0, STEPS_FROM_HOME + 1)[1:]:
             positions = positions_of(self._robot, start + share * (coordinates - start), positions)
             arrived = np.isfinite(positions).all(axis=-1)
             coordinates, positions = coordinates[arrived], positions[arrived]

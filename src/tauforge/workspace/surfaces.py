@@ -1,4 +1,4 @@
-"""`surface` and `polar`: how far a robot gets in all directions of space, or of a plane, and what ends it there."""
+"""`surface` and `polar`: ends of ways in all directions of space, or of a plane, and the limits there."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.summary import Rows, Summary, SummaryTable
-from tauforge.workspace.rays import FARTHEST, STEPS, TURN_STEPS, Rays, ends_of, size_of
+from tauforge.workspace.criteria import Criteria, Report, checked_home, criteria_of
+from tauforge.workspace.rays import Rays, ends_of, search_of, size_of
 from tauforge.workspace.reaching import direction_names, direction_of
-from tauforge.workspace.report import Report
-from tauforge.workspace.rules import Rules, check_home, checked_position, rules_of
 
 LATITUDES = 36
 RAYS = 180
-FEWEST = 4
+FEWEST_RAYS = 4
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,7 +69,7 @@ class Surface(Report):
 
 @dataclass(frozen=True, repr=False)
 class Polar(Report):
-    """How far a robot gets in the directions of a plane.
+    """Distances that a robot gets in the directions of a plane.
 
     axes:     the two directions that span the plane, such as ("x", "y")
     angle:    (k,) rad, from the first axis to the second
@@ -113,20 +112,19 @@ def surface(
     largest_condition: float | None = None,
     limits: Sequence[str] | None = None,
 ) -> Surface:
-    """Where straight ways from home end, in all directions, at the orientation of home.
+    """Ends of straight ways from home in all directions, at the orientation of home.
 
     home:      (n,) default `robot.positions.default`; all limits must hold there
     latitudes: rings of directions, of equal areas on the sphere; each has twice as many longitudes
     payload, forces, largest_condition, limits: as in `explain`
     Identity: each distance is that of `reach` in its direction.
     """
-    rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
+    criteria = criteria_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
     if not robot.positions.pose:
         raise UnsupportedFeatureError(
             f"positions of {robot.name} are not poses", field="surface", remedy="Use reach, polar or volume"
         )
-    start = checked_position(robot, "home", home)
-    check_home(rules, start)
+    start = checked_home(criteria, home)
     count = _count("latitudes", latitudes)
     z = np.linspace(-1.0, 1.0, 2 * count + 1)[1::2]
     longitude = np.arange(2 * count) * np.pi / count
@@ -134,16 +132,9 @@ def surface(
     directions = np.stack(np.broadcast_arrays(r * np.cos(longitude), r * np.sin(longitude), z[:, None]), axis=-1)
     along = np.zeros((directions[..., 0].size, robot.n))
     along[:, :3] = directions.reshape(-1, 3)
-    distance, names = _ends(rules, start, along, np.zeros((len(along), 3)), turns=False)
-    shape = directions.shape[:2]
-    return Surface(
-        robot.name,
-        robot.positions.coordinates(start),
-        directions,
-        distance.reshape(shape),
-        names.reshape(shape),
-        rules.words,
-    )
+    distance, names = _ends(criteria, start, along, np.zeros((len(along), 3)), False)
+    distance, names = (x.reshape(directions.shape[:2]) for x in (distance, names))
+    return Surface(robot.name, robot.positions.coordinates(start), directions, distance, names, criteria.words)
 
 
 def polar(
@@ -157,7 +148,7 @@ def polar(
     largest_condition: float | None = None,
     limits: Sequence[str] | None = None,
 ) -> Polar:
-    """How far the robot gets in the directions of a plane.
+    """Measures how far the robot gets in the directions of a plane.
 
     axes: two directions of `reach` with the same unit, such as ("x", "z") or ("about x", "about y"); the latter turn
           about axes between the two. Default the first two
@@ -166,9 +157,8 @@ def polar(
     payload, forces, largest_condition, limits: as in `explain`
     Identity: along the axes the distances are those of `reach`.
     """
-    rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
-    start = checked_position(robot, "home", home)
-    check_home(rules, start)
+    criteria = criteria_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
+    start = checked_home(criteria, home)
     known = direction_names(robot)
     if len(known) < 2:
         raise UnsupportedFeatureError(
@@ -179,44 +169,27 @@ def polar(
     chosen = tuple(known[:2] if axes is None else axes)
     if len(chosen) != 2 or not set(chosen) <= set(known) or chosen[0] == chosen[1]:
         raise ShapeError("axes", expected=f"two of {', '.join(known)}", got=repr(axes))
-    (along_one, about_one), (along_two, about_two) = (direction_of(robot, name) for name in chosen)
-    turning = [_turns(robot, along, about) for along, about in ((along_one, about_one), (along_two, about_two))]
-    if turning[0] != turning[1]:
+    (along_one, about_one, turns), (along_two, about_two, other) = (direction_of(robot, name) for name in chosen)
+    if turns != other:
         raise ShapeError("axes", expected="two axes with the same unit", got=f"{chosen[0]} and {chosen[1]}")
     angle = np.arange(_count("rays", rays)) * 2 * np.pi / rays
     c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
-    distance, names = _ends(
-        rules, start, c * along_one + s * along_two, c * about_one + s * about_two, turns=turning[0]
-    )
-    unit = "rad" if turning[0] else "m"
-    return Polar(
-        robot.name,
-        robot.positions.coordinates(start),
-        (chosen[0], chosen[1]),
-        unit,
-        angle,
-        distance,
-        names,
-        rules.words,
-    )
+    along, about = c * along_one + s * along_two, c * about_one + s * about_two
+    distance, names = _ends(criteria, start, along, about, turns)
+    unit, plane, found_home = "rad" if turns else "m", (chosen[0], chosen[1]), robot.positions.coordinates(start)
+    return Polar(robot.name, found_home, plane, unit, angle, distance, names, criteria.words)
 
 
-def _turns(robot: Robot, along: Array, about: Array) -> bool:
-    return bool(about.any()) or robot.coordinates[int(along.argmax())].turns
-
-
-def _ends(rules: Rules, home: Array, along: Array, about: Array, turns: bool) -> tuple[Array, Array]:
+def _ends(criteria: Criteria, home: Array, along: Array, about: Array, turns: bool) -> tuple[Array, Array]:
     """Distances and names of the limits that end the ways, (k,) each."""
-    size = size_of(rules.robot, home)
-    step, farthest, scale = (2 * np.pi / TURN_STEPS, 2 * np.pi, 1.0) if turns else (size / STEPS, FARTHEST * size, size)
-    every = np.ones(len(along))
-    found = ends_of(rules, Rays(rules.robot, home, along, about, step * every, farthest * every, scale * every))
+    search = (np.full(len(along), x) for x in search_of(size_of(criteria.robot, home), turns))
+    found = ends_of(criteria, Rays(criteria.robot, home, along, about, *search))
     return found.distance, np.array([names[0] if names else "no limit" for names in found.limits])
 
 
 def _count(name: str, given: int) -> int:
-    if not isinstance(given, int | np.integer) or isinstance(given, bool) or given < FEWEST:
-        raise ShapeError(name, expected=f"a whole number of at least {FEWEST}", got=repr(given))
+    if not isinstance(given, int | np.integer) or isinstance(given, bool) or given < FEWEST_RAYS:
+        raise ShapeError(name, expected=f"a whole number of at least {FEWEST_RAYS}", got=repr(given))
     return int(given)
 
 

@@ -1,4 +1,4 @@
-"""`volume` and `compare`: how large a workspace is, and what a payload or a limit takes away from it.
+"""`volume` and `compare`: the size of a workspace, and what a payload or a limit takes away from it.
 
 With one orientation cells of a grid are counted whose centres hold. One volume has all places at which the limits hold.
 The other is the part of it that is connected with home by neighbouring cells on the same side of every singular
@@ -18,30 +18,27 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError
 from tauforge.robots.loads import Payload
-from tauforge.robots.positions import singularity
 from tauforge.robots.robot import Robot
 from tauforge.robots.summary import Rows, Summary, SummaryTable
 from tauforge.validation import real_array
-from tauforge.workspace.breaks import LOST
-from tauforge.workspace.grids import Grid
-from tauforge.workspace.rays import FIRST, longest_way, size_of
-from tauforge.workspace.report import Report
-from tauforge.workspace.rules import Rules, blocks, checked_position, rules_of
+from tauforge.workspace.criteria import Criteria, Report, checked_position, criteria_of
+from tauforge.workspace.position_grid import PositionGrid, connected_with_home
+from tauforge.workspace.rays import FIRST_BOX, longest_path, size_of
 from tauforge.workspace.sampled_volume import sampled_volume
+from tauforge.workspace.singular_crossings import LOSES_CONTROL
 
-POINTS = 64
-CUBES = 32
-SAMPLES = 1_000_000
+CELLS_A_SIDE, CUBES_A_SIDE = 64, 32
+VOLUME_SAMPLES = 1_000_000
 CLOSED_SAMPLES = 250_000  # where loops are closed for each, which takes longer
-FEWEST, MOST = 4, 1000
-KNOWN = 1 / 3  # of the volume: with a larger error it is not known
+FEWEST_A_SIDE, MOST_A_SIDE = 4, 1000
+KNOWN_ERROR = 1 / 3  # of the volume: with a larger error it is not known
 GRID, SAMPLED = "cells of a grid", "sampled positions"
 COARSE = 49  # cells along each side while the box is looked for
 FINER_LOOK = 97  # where these find nothing
-GROWTHS = 6  # doublings of the box until a workspace counts as unbounded
+BOX_DOUBLINGS = 6  # until a workspace counts as unbounded
 TIGHTENINGS = 2
-WIDER = 0.15  # of the box, on each side, where the part that is connected with home touches it
-SPACE = (0, 1, 2)
+BOX_GROWTH = 0.15  # of the box, on each side, where the part that is connected with home touches it
+XYZ = (0, 1, 2)  # places of the coordinates that are lengths
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,8 +75,8 @@ class Volume(Report):
 
     @property
     def known(self) -> bool:
-        """Whether the error is at most a third of the volume. More samples or points make it smaller."""
-        return self.error <= KNOWN * self.volume
+        """True if the error is at most a third of the volume. More samples or points make it smaller."""
+        return self.error <= KNOWN_ERROR * self.volume
 
     def data(self) -> dict[str, Any]:
         return {**super().data(), "known": self.known}
@@ -141,62 +138,34 @@ def volume(
     A volume whose error is larger than a third of it is not `known`, and its summary says so.
     Identity: the limits hold at the centre of every cell that is counted, and not at the centre of any other.
     """
-    rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
+    criteria = criteria_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
     start = checked_position(robot, "home", home)
     if not robot.positions.pose:
         if orientation is not None:
             raise ModelError(
                 f"the workspace of {robot.name} is that of its tool with any orientation", field="orientation"
             )
-        usual = SAMPLES if robot.loops is None else CLOSED_SAMPLES
-        cubes, tried = _count("points", points, CUBES, MOST), _count("samples", samples, usual)
-        return _sampled(rules, start, cubes, tried, samples is not None)
+        usual = VOLUME_SAMPLES if robot.loops is None else CLOSED_SAMPLES
+        cubes, tried = _count("points", points, CUBES_A_SIDE, MOST_A_SIDE), _count("samples", samples, usual)
+        found = sampled_volume(criteria, start, cubes, tried, samples is not None)
+        common = (f"m^{found.dimensions}", found.box, found.stopped_by, cubes, criteria.words)
+        return Volume(robot.name, SAMPLED, None, found.volume, found.error, None, None, *common)
     pose = np.array(robot.positions.coordinates(start))
     pose[3:] = pose[3:] if orientation is None else _angles(orientation)
     start = robot.positions.at(pose, start)
-    cells = _count("points", points, POINTS, MOST)
-    part, everything = volumes(rules, start, cells)
-    return Volume(
-        robot=robot.name,
-        method=GRID,
-        orientation=pose[3:],
-        volume=part.volume,
-        error=part.error,
-        everywhere=everything.volume,
-        everywhere_error=everything.error,
-        unit="m^3",
-        box=part.box,
-        stopped_by=part.stopped_by,
-        points=cells,
-        judged=rules.words,
-    )
-
-
-def _sampled(rules: Rules, home: Array, points: int, samples: int, whole: bool) -> Volume:
-    found = sampled_volume(rules, home, points, samples, whole)
-    return Volume(
-        robot=rules.robot.name,
-        method=SAMPLED,
-        orientation=None,
-        volume=found.volume,
-        error=found.error,
-        everywhere=None,
-        everywhere_error=None,
-        unit=f"m^{found.dimensions}",
-        box=found.box,
-        stopped_by=found.stopped_by,
-        points=points,
-        judged=rules.words,
-    )
+    cells = _count("points", points, CELLS_A_SIDE, MOST_A_SIDE)
+    part, everything = volumes(criteria, start, cells)
+    numbers = (part.volume, part.error, everything.volume, everything.error)
+    return Volume(robot.name, GRID, pose[3:], *numbers, "m^3", part.box, part.stopped_by, cells, criteria.words)
 
 
 def _count(name: str, given: int | None, default: int, most: int | None = None) -> int:
     if given is None:
         return default
     whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
-    if not whole or given < FEWEST or (most is not None and given > most):
+    if not whole or given < FEWEST_A_SIDE or (most is not None and given > most):
         upto = f" and at most {most}" if most is not None else ""
-        raise ShapeError(name, expected=f"a whole number of at least {FEWEST}{upto}", got=repr(given))
+        raise ShapeError(name, expected=f"a whole number of at least {FEWEST_A_SIDE}{upto}", got=repr(given))
     return int(given)
 
 
@@ -243,7 +212,7 @@ def compare(robot: Robot, cases: Mapping[str, Mapping[str, Any]], **common: Any)
     return CaseVolumes(robot.name, {name: volume(robot, **{**common, **case}) for name, case in cases.items()})
 
 
-class Part(NamedTuple):
+class CountedPart(NamedTuple):
     """volume, error: m^3; box: (2, 3) m corners; stopped_by: shares of the surface by the name of what ends it there.
 
     inside: the cells of the grid that count
@@ -256,37 +225,37 @@ class Part(NamedTuple):
     inside: Array
 
 
-NOTHING = Part(0.0, 0.0, np.zeros((2, 3)), {}, np.zeros((1, 1, 1), bool))
+NO_PART = CountedPart(0.0, 0.0, np.zeros((2, 3)), {}, np.zeros((1, 1, 1), bool))
 
 
-def volumes(rules: Rules, home: Array, points: int) -> tuple[Part, Part]:
+def volumes(criteria: Criteria, home: Array, points: int) -> tuple[CountedPart, CountedPart]:
     """The part that is connected with home, and everything."""
-    box = _box(rules, home)
+    box = _box(criteria, home)
     if box is None:
-        return NOTHING, NOTHING
-    everything = _counted(rules, home, box, points, free=False)
-    if rules.codes(home):
-        return NOTHING, everything
-    return _from_home(rules, home, box, points), everything
+        return NO_PART, NO_PART
+    everything = _counted(criteria, home, box, points, free=False)
+    if criteria.codes(home):
+        return NO_PART, everything
+    return _from_home(criteria, home, box, points), everything
 
 
-def _box(rules: Rules, home: Array) -> Array | None:
+def _box(criteria: Criteria, home: Array) -> Array | None:
     """(2, 3) m, corners of a box around all places that hold; None where there are none near."""
-    half = _first_half(rules, home)
-    centre = rules.robot.positions.coordinates(home)[:3]
-    for _ in range(GROWTHS):
+    half, name = _first_half(criteria, home), criteria.robot.name
+    centre = criteria.robot.positions.coordinates(home)[:3]
+    for _ in range(BOX_DOUBLINGS):
         corners = np.stack([centre - half, centre + half])
-        grid = _grid(rules.robot, home, corners, COARSE)
-        hold = grid.evaluated(rules.codes, "uint8") == 0
+        grid = _grid(criteria.robot, home, corners, COARSE)
+        hold = grid.evaluated(criteria.codes, "uint8") == 0
         if not hold.any():
-            grid = _grid(rules.robot, home, corners, FINER_LOOK)
-            hold = grid.evaluated(rules.codes, "uint8") == 0
+            grid = _grid(criteria.robot, home, corners, FINER_LOOK)
+            hold = grid.evaluated(criteria.codes, "uint8") == 0
         if not _touches(hold):
             break
         half *= 2
     else:
         raise ModelError(
-            f"the limits of {rules.robot.name} hold as far as {half / 2:.3g} m from home, so its workspace has no end",
+            f"the limits of {name} hold as far as {half / 2:.3g} m from home, so its workspace has no end",
             field="limits",
             remedy="Give it a limit that bounds it, such as a stroke",
         )
@@ -294,108 +263,82 @@ def _box(rules: Rules, home: Array) -> Array | None:
         return None
     for _ in range(TIGHTENINGS):
         corners = _around(grid, hold)
-        grid = _grid(rules.robot, home, corners, COARSE)
-        hold = grid.evaluated(rules.codes, "uint8") == 0
+        grid = _grid(criteria.robot, home, corners, COARSE)
+        hold = grid.evaluated(criteria.codes, "uint8") == 0
     return _around(grid, hold) if hold.any() else corners
 
 
-def _first_half(rules: Rules, home: Array) -> float:
+def _first_half(criteria: Criteria, home: Array) -> float:
     """m to each side of home, where the search begins."""
-    size = size_of(rules.robot, home)
-    if not rules.closes or rules.codes(home):
-        return FIRST * size  # a platform may be assembled below its base, too
+    size = size_of(criteria.robot, home)
+    if not criteria.closes or criteria.codes(home):
+        return FIRST_BOX * size  # a platform may be assembled below its base, too
     # Loops that are tried in vain cost most. They stay assembled as at home, so all places are near.
-    return longest_way(rules, home, SPACE)
+    return longest_path(criteria, home, XYZ)
 
 
-def _grid(robot: Robot, home: Array, corners: Array, points: int) -> Grid:
+def _grid(robot: Robot, home: Array, corners: Array, points: int) -> PositionGrid:
     """Cells whose centres include home, if it is inside, and which cover the box."""
     centre, width = robot.positions.coordinates(home)[:3], (corners[1] - corners[0]) / points
     first = np.floor((corners[0] - centre) / width)
-    values = tuple(centre[axis] + (first[axis] + np.arange(points + 1)) * width[axis] for axis in SPACE)
-    return Grid(robot, home, SPACE, values)
+    values = tuple(centre[axis] + (first[axis] + np.arange(points + 1)) * width[axis] for axis in XYZ)
+    return PositionGrid(robot, home, XYZ, values)
 
 
-def _cell(grid: Grid) -> float:
+def _cell(grid: PositionGrid) -> float:
     return float(np.prod([values[1] - values[0] for values in grid.values]))
 
 
 def _touches(inside: Array) -> bool:
-    """Whether cells of the outermost layer are inside."""
-    return any(np.take(inside, end, axis=axis).any() for axis in SPACE for end in (0, -1))
+    """True if cells of the outermost layer are inside."""
+    return any(np.take(inside, end, axis=axis).any() for axis in XYZ for end in (0, -1))
 
 
-def _around(grid: Grid, inside: Array, cells: float = 1.5) -> Array:
+def _around(grid: PositionGrid, inside: Array, cells: float = 1.5) -> Array:
     """Corners of a box around the centres of cells, with some more cells on each side."""
     found = []
     for axis, values in enumerate(grid.values):
-        rows = np.flatnonzero(inside.any(axis=tuple(other for other in SPACE if other != axis)))
+        rows = np.flatnonzero(inside.any(axis=tuple(other for other in XYZ if other != axis)))
         width = values[1] - values[0]
         found.append((values[rows[0]] - cells * width, values[rows[-1]] + cells * width))
     return np.transpose(found)
 
 
-def _from_home(rules: Rules, home: Array, box: Array, points: int) -> Part:
+def _from_home(criteria: Criteria, home: Array, box: Array, points: int) -> CountedPart:
     """Counted on a grid that fits the connected part, not everything."""
-    grid = _grid(rules.robot, home, box, max(COARSE, points // 2))
-    corners = _around(grid, _connected(rules, grid, grid.evaluated(rules.codes, "uint8")))
-    for _ in range(GROWTHS):
-        part = _counted(rules, home, corners, points, free=True)
+    grid = _grid(criteria.robot, home, box, max(COARSE, points // 2))
+    corners = _around(grid, connected_with_home(criteria, grid, grid.evaluated(criteria.codes, "uint8")))
+    for _ in range(BOX_DOUBLINGS):
+        part = _counted(criteria, home, corners, points, free=True)
         if not _touches(part.inside):
             break
-        corners = corners + WIDER * (corners[1] - corners[0]) * np.array([[-1.0], [1.0]])
+        corners = corners + BOX_GROWTH * (corners[1] - corners[0]) * np.array([[-1.0], [1.0]])
     return part
 
 
-def _counted(rules: Rules, home: Array, box: Array, points: int, free: bool) -> Part:
+def _counted(criteria: Criteria, home: Array, box: Array, points: int, free: bool) -> CountedPart:
     counts = []
     for cells in (max(points // 2, 1), points):
-        grid = _grid(rules.robot, home, box, cells)
-        codes = grid.evaluated(rules.codes, "uint8")
-        inside = _connected(rules, grid, codes) if free else codes == 0
+        grid = _grid(criteria.robot, home, box, cells)
+        codes = grid.evaluated(criteria.codes, "uint8")
+        inside = connected_with_home(criteria, grid, codes) if free else codes == 0
         counts.append(_cell(grid) * int(inside.sum()))
-    faces = _faces(rules, codes, inside)
+    faces = _faces(criteria, codes, inside)
     total = sum(faces.values())
     # Cells at the surface that are cut at random give sqrt(total / 12); those of a symmetric robot are cut alike.
     scatter = _cell(grid) * np.sqrt(total)
     error = max(abs(counts[1] - counts[0]), float(scatter))
     shares = {name: count / total for name, count in faces.items()}
-    corners = _around(grid, inside, 0.5) if inside.any() else NOTHING.box
-    return Part(counts[1], error, corners, shares, inside)
+    corners = _around(grid, inside, 0.5) if inside.any() else NO_PART.box
+    return CountedPart(counts[1], error, corners, shares, inside)
 
 
-def _connected(rules: Rules, grid: Grid, codes: Array) -> Array:
-    """Cells that are connected with that of home through faces, on its side of all singular positions."""
-    from scipy.ndimage import label
-
-    home = tuple(int(np.abs(values - grid.start[axis]).argmin()) for axis, values in enumerate(grid.values))
-    hold = codes == 0
-    if not hold[home]:
-        return np.zeros_like(hold)
-    labels, _ = label(hold)
-    part: Array = labels == labels[home]
-    own = singularity(rules.robot, grid.home[None])
-    if own is None:
-        return part
-    positions = grid.where(part)
-    same = np.empty(len(positions), bool)
-    for rows in blocks(len(positions)):
-        determinant = singularity(rules.robot, positions[rows])
-        assert determinant is not None
-        same[rows] = determinant * own[0] > 0
-    if same.all():
-        return part
-    part[part] = same
-    labels, _ = label(part)
-    return np.asarray(labels == labels[home]) & part
-
-
-def _faces(rules: Rules, codes: Array, inside: Array) -> Counter[str]:
+def _faces(criteria: Criteria, codes: Array, inside: Array) -> Counter[str]:
     """Number of faces between cells inside and outside, by what is wrong outside, in the robot's order."""
     found: Counter[int] = Counter()
-    for axis in SPACE:
+    for axis in XYZ:
         one, other = (np.moveaxis(inside, axis, 0)[part] for part in (slice(None, -1), slice(1, None)))
         first, second = (np.moveaxis(codes, axis, 0)[part] for part in (slice(None, -1), slice(1, None)))
         found.update(second[one & ~other].tolist())
         found.update(first[other & ~one].tolist())
-    return Counter({rules.name(code) if code else LOST: found[code] for code in sorted(found)})
+    return Counter({criteria.name(code) if code else LOSES_CONTROL: found[code] for code in sorted(found)})

@@ -69,8 +69,8 @@ def span_of(frame: JointFrame) -> slice:
     return slice(frame.at, frame.at + FREEDOMS[frame.kind])
 
 
-def closed(m: MechanismParameters, q: Scalars, near: Scalars, steps: int) -> tuple[list[Scalar], Scalar]:
-    """x after some steps of Newton's method, and the largest gap of the loops that is left, m or rad.
+def closed(m: MechanismParameters, q: Scalars, near: Scalars, steps: int = 3) -> tuple[list[Scalar], Scalar]:
+    """The position x after some steps of Newton's method, and the largest gap of the loops that is left, m or rad.
 
     q: the independent coordinates, near: x to start from
     """
@@ -232,12 +232,12 @@ def with_cut_coordinates(m: MechanismParameters, posed: Posed, x: Scalars) -> li
     return found
 
 
-def coordinate_changes(m: MechanismParameters, x: Scalars, changes: Scalars) -> list[Scalar]:
+def coordinate_changes(m: MechanismParameters, x: Scalars, dq: Scalars) -> list[Scalar]:
     """Changes of all coordinates of x by small changes of the independent ones, as `coordinate_rates` of rates.
 
     An independent angle of a ball or of a free joint changes by itself: its rates are no angular velocity here.
     """
-    y = list(changes)
+    y = list(dq)
     for frame in m.frames:
         span = range(frame.at + FREEDOMS[frame.kind] - 3, frame.at + FREEDOMS[frame.kind])
         if frame.turns_and_slides and all(k in m.independent for k in span):
@@ -258,10 +258,10 @@ def coordinate_changes(m: MechanismParameters, x: Scalars, changes: Scalars) -> 
     return coordinate_rates(m, x, y)
 
 
-def coordinate_rates(m: MechanismParameters, x: Scalars, yd: Scalars) -> list[Scalar]:
+def coordinate_rates(m: MechanismParameters, x: Scalars, qd: Scalars) -> list[Scalar]:
     """Rates of all coordinates of x, those of cut joints included."""
     posed = posed_at(m, x)
-    v = Complement(m, posed, m.independent).rates(yd)
+    v = Complement(m, posed, m.independent).rates(qd)
     return rates_in_x(m, posed, x, v)
 
 

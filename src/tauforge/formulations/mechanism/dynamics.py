@@ -40,10 +40,6 @@ class Loads(NamedTuple):
     base: BaseState
 
 
-def loads(m: MechanismParameters, wrench: Wrench | None = None, base: BaseState | None = None) -> Loads:
-    return Loads(wrench, BaseState(ZERO, ZERO, -m.gravity) if base is None else base)
-
-
 def carrying(m: MechanismParameters, payload: BodyParameters) -> MechanismParameters:
     """The mechanism whose tool holds the payload, which is given in the tool's frame. Its frames are not regrouped."""
     k, place, _ = m.tool

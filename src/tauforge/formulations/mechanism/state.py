@@ -28,8 +28,8 @@ from tauforge.formulations.mechanism.configuration import (
 )
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.dynamics import Loads, forward_dynamics_at
-from tauforge.formulations.mechanism.parameters import HINGE, Cut, MechanismParameters
-from tauforge.formulations.trees.frames import JointFrame
+from tauforge.formulations.mechanism.parameters import HINGE, Cut, MechanismParameters, Reduction
+from tauforge.formulations.trees.frames import FREEDOMS, GROUND, JointFrame
 from tauforge.formulations.trees.recursion import twists
 
 Scalars = Sequence[Scalar]
@@ -108,13 +108,13 @@ def state_rates(m: MechanismParameters, s: Scalars, v: Scalars, u: Scalars, on: 
     )
 
 
-def rates_of_motion(m: MechanismParameters, s: Scalars, v: Scalars, ydd: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-    """The first two where the independent accelerations are known."""
+def rates_of_motion(m: MechanismParameters, s: Scalars, v: Scalars, qdd: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+    """s' and v' where the independent accelerations are known."""
     states, _ = _unpacked(m, s)
     posed = _posed(m, states)
     complement = Complement(m, posed, m.independent)
     rates = complement.rates(complement.nearest(v))
-    return _rates_of_s(m, posed, states, rates), MovingComplement(complement, rates).accelerations(ydd)
+    return _rates_of_s(m, posed, states, rates), MovingComplement(complement, rates).accelerations(qdd)
 
 
 def rates_of_tree(m: MechanismParameters, s: Scalars, v: Scalars) -> list[Scalar]:
@@ -199,3 +199,37 @@ def _turns(m: MechanismParameters, posed: Posed, before: Scalars) -> list[Scalar
         x[k] = turn
     closed = with_cut_coordinates(m._replace(cuts=tuple(hinges)), posed, x)
     return [closed[k] for k in places]
+
+
+def usual_reduction(m: MechanismParameters) -> int:
+    """The way by which states are computed where it is good: through the rates of a floating body, which cost least, or
+    through the independent ones. The axes are those in which most is zero only as assembled at home.
+    """
+    floating = [
+        set(range(frame.at, frame.at + FREEDOMS[frame.kind]))
+        for frame in m.frames
+        if frame.kind == "F" and frame.parent == GROUND
+    ]
+    through = [r.rates for r in m.reductions if any(set(r.rates) <= rates for rates in floating)]
+    wanted = through[0] if through else m.reductions[0].rates
+    own = [k for k, reduction in enumerate(m.reductions) if reduction.rates == wanted]
+    return max(own, key=lambda k: len(m.reductions[k].zeros_at_home))
+
+
+def usual_rates(m: MechanismParameters) -> tuple[int, ...]:
+    return m.reductions[usual_reduction(m)].rates
+
+
+def by_rates(m: MechanismParameters, by: str) -> MechanismParameters:
+    """With other independent rates: their numbers, as text; "" for the usual ones.
+
+    With the usual ones the mechanism is presumed to be assembled as at home. So it stays where other assemblies begin,
+    at positions such as those of a parallelogram whose bars are in line.
+    """
+    usual = usual_reduction(m)
+    (kept, rates), presumed = m.reduced(usual), m.reductions[usual].zeros_at_home
+    if by:
+        kept, rates, presumed = m, tuple(map(int, by.split())), frozenset()
+    zeros = kept.zeros | presumed
+    own = Reduction(rates, tuple(cut.axes for cut in kept.cuts), zeros)
+    return kept._replace(independent=rates, reductions=(own,), zeros=zeros, presumed=presumed)

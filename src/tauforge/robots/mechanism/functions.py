@@ -10,7 +10,6 @@ import numpy as np
 
 from tauforge.algebra.dual import Dual, derivative
 from tauforge.algebra.scalars import Scalar, absolute
-from tauforge.algebra.vectors import Transform, Vector
 from tauforge.arrays import Array
 from tauforge.evaluation.derivatives import columns_of, slope, unit_changes
 from tauforge.evaluation.functions import (
@@ -18,49 +17,29 @@ from tauforge.evaluation.functions import (
     Doubtful,
     Function,
     FunctionTable,
-    Guard,
-    Verdict,
 )
-from tauforge.formulations.bodies import Wrench, body_of
-from tauforge.formulations.mechanism import configuration as closing
-from tauforge.formulations.mechanism import dynamics, reactions
-from tauforge.formulations.mechanism import kinematics as energies
-from tauforge.formulations.mechanism.dynamics import Loads, ReducedSolution
-from tauforge.formulations.mechanism.kinematics import body_frames, point_jacobians
+from tauforge.formulations.mechanism import configuration, dynamics, kinematics, reactions
+from tauforge.formulations.mechanism.dynamics import ReducedSolution
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 from tauforge.formulations.mechanism.springs import nearness_of_ends
-from tauforge.formulations.trees.recursion import BaseState
 from tauforge.robots.loads import BASE_MOTION, PAYLOAD
-from tauforge.validation import counted, freedoms
+from tauforge.robots.mechanism.guards import (
+    DRIVEN_GUARD,
+    FORCED_GUARD,
+    IMPOSSIBLE_SHARE,
+    MOVING_GUARD,
+    POSSIBLE_GUARD,
+    SUSPICIOUS_DOUBT,
+)
+from tauforge.robots.mechanism.model import loaded
+from tauforge.validation import counted
 
 if TYPE_CHECKING:
     from tauforge.evaluation.evaluator import Evaluator
-    from tauforge.robots.robot import Robot
 
 Scalars = Sequence[Scalar]
-STEPS_PER_CALL = 3  # in one call of the kernel
 TINY = 1e-300  # keeps results among what the kernel looks at
-SUSPICIOUS_DOUBT = 1e3  # a doubt that is looked at closely: sums of reciprocals of pivots beside usual ones
-OPEN_LOOP = 1e-3  # share of the mechanism's size, or rad: gap of a loop that has no dynamics
-SINGULAR_CONDITION = 1e12  # condition number
-SINGULAR_CONDITION_SINGLE = 1e4  # the same for float32: results near it keep two or three digits
-MOST_LOST = 1e-5  # share of accelerations that is rounding
-MOST_LOST_SINGLE = 1e-2  # the same for float32
-IMPOSSIBLE_SHARE = 1e-5  # share of the forces for accelerations that no actuator gives; single precision leaves less
 MOST_IN_ONE = 40  # degrees of freedom whose derivatives might be one kernel
-
-
-def held(m: MechanismParameters, payload: Scalars | None) -> MechanismParameters:
-    return m if payload is None else dynamics.carrying(m, body_of(payload))
-
-
-def loads(m: MechanismParameters, external_wrench: Scalars | None, base_motion: Scalars | None) -> Loads:
-    wrench = None if external_wrench is None else Wrench(Vector(*external_wrench[:3]), Vector(*external_wrench[3:]))
-    base = None
-    if base_motion is not None:
-        omega, alpha, a = (Vector(*base_motion[k : k + 3]) for k in (0, 3, 6))
-        base = BaseState(omega, alpha, a - m.gravity)
-    return dynamics.loads(m, wrench, base)
 
 
 def doubtful(x: Scalars, found: ReducedSolution) -> Doubtful:
@@ -74,64 +53,35 @@ def doubtful(x: Scalars, found: ReducedSolution) -> Doubtful:
 
 
 def inverse_dynamics(
-    model: MechanismParameters,
-    x: Scalars,
-    qd: Scalars,
-    qdd: Scalars,
-    external_wrench: Scalars | None = None,
-    payload: Scalars | None = None,
-    base_motion: Scalars | None = None,
-    reduced: int = 0,
+    model: MechanismParameters, x: Scalars, qd: Scalars, qdd: Scalars, reduced: int = 0, **acting: Scalars
 ) -> Doubtful:
-    m = held(model, payload)
-    return doubtful(x, dynamics.inverse_dynamics(m, x, qd, qdd, loads(m, external_wrench, base_motion), reduced))
+    m, on = loaded(model, **acting)
+    return doubtful(x, dynamics.inverse_dynamics(m, x, qd, qdd, on, reduced))
 
 
 def generalised_forces(
-    model: MechanismParameters,
-    x: Scalars,
-    qd: Scalars,
-    qdd: Scalars,
-    external_wrench: Scalars | None = None,
-    payload: Scalars | None = None,
-    base_motion: Scalars | None = None,
-    reduced: int = 0,
+    model: MechanismParameters, x: Scalars, qd: Scalars, qdd: Scalars, reduced: int = 0, **acting: Scalars
 ) -> Doubtful:
-    m = held(model, payload)
-    return doubtful(x, dynamics.generalised_forces(m, x, qd, qdd, loads(m, external_wrench, base_motion), reduced))
+    m, on = loaded(model, **acting)
+    return doubtful(x, dynamics.generalised_forces(m, x, qd, qdd, on, reduced))
 
 
 def forward_dynamics(
-    model: MechanismParameters,
-    x: Scalars,
-    qd: Scalars,
-    tau: Scalars,
-    external_wrench: Scalars | None = None,
-    payload: Scalars | None = None,
-    base_motion: Scalars | None = None,
-    reduced: int = 0,
+    model: MechanismParameters, x: Scalars, qd: Scalars, tau: Scalars, reduced: int = 0, **acting: Scalars
 ) -> Doubtful:
-    m = held(model, payload)
-    return doubtful(x, dynamics.forward_dynamics(m, x, qd, tau, loads(m, external_wrench, base_motion), reduced))
+    m, on = loaded(model, **acting)
+    return doubtful(x, dynamics.forward_dynamics(m, x, qd, tau, on, reduced))
 
 
-def mass_matrix(model: MechanismParameters, x: Scalars, payload: Scalars | None = None) -> Doubtful:
-    found, complement = dynamics.mass_matrix(held(model, payload), x)
+def mass_matrix(model: MechanismParameters, x: Scalars, **acting: Scalars) -> Doubtful:
+    found, complement = dynamics.mass_matrix(loaded(model, **acting)[0], x)
     return Doubtful(found, lambda: complement.doubt(x))
 
 
 def joint_wrenches(
-    model: MechanismParameters,
-    x: Scalars,
-    qd: Scalars,
-    qdd: Scalars,
-    external_wrench: Scalars | None = None,
-    payload: Scalars | None = None,
-    base_motion: Scalars | None = None,
-    axes: str = "world",
+    model: MechanismParameters, x: Scalars, qd: Scalars, qdd: Scalars, axes: str = "world", **acting: Scalars
 ) -> Doubtful:
-    m = held(model, payload)
-    on = loads(m, external_wrench, base_motion)
+    m, on = loaded(model, **acting)
     found, drives = reactions.joint_wrenches(m, x, qd, qdd, on, axes == "joint")
 
     def doubt() -> Scalar:
@@ -144,70 +94,40 @@ def joint_wrenches(
     return Doubtful(found, doubt)
 
 
-def forces_left(
-    model: MechanismParameters,
-    x: Scalars,
-    qd: Scalars,
-    qdd: Scalars,
-    external_wrench: Scalars | None = None,
-    payload: Scalars | None = None,
-    base_motion: Scalars | None = None,
-) -> list[Scalar]:
+def forces_left(model: MechanismParameters, x: Scalars, qd: Scalars, qdd: Scalars, **acting: Scalars) -> list[Scalar]:
     """The share of the forces that no actuator gives."""
-    m = held(model, payload)
-    return [dynamics.forces_left(m, x, qd, qdd, loads(m, external_wrench, base_motion))]
+    m, on = loaded(model, **acting)
+    return [dynamics.forces_left(m, x, qd, qdd, on)]
 
 
-def energy(model: MechanismParameters, x: Scalars, qd: Scalars, payload: Scalars | None = None) -> Doubtful:
+def energy(model: MechanismParameters, x: Scalars, qd: Scalars, **acting: Scalars) -> Doubtful:
     """Kinetic, potential."""
-    kinetic, potential, complement = energies.energies(held(model, payload), x, qd)
+    kinetic, potential, complement = kinematics.energies(loaded(model, **acting)[0], x, qd)
     return Doubtful([kinetic, potential], lambda: complement.doubt(x))
-
-
-def loop_gap(model: MechanismParameters, x: Scalars) -> list[Scalar]:
-    return [closing.gap(model, x)]
-
-
-def closing_steps(model: MechanismParameters, q: Scalars, near: Scalars) -> list[Any]:
-    """The position with the coordinates q, by three steps of Newton's method from `near`, and the largest gap of the
-    loops that is left, m or rad. Where that is too large, call it again from the position it gave.
-    """
-    x, gap = closing.closed(model, q, near, STEPS_PER_CALL)
-    return [x, gap]
-
-
-def closing_legs(model: MechanismParameters, q: Scalars, near: Scalars) -> list[Any]:
-    """The position with the coordinates q in closed form, every leg assembled as it is at `near`, and the largest gap
-    of the loops, m or rad: rounding, or NaN where a leg does not reach.
-    """
-    return list(closing.closed_in_one(model, q, near))
-
-
-def coordinate_rates(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[Scalar]:
-    """Time derivatives of all entries of a position."""
-    return closing.coordinate_rates(model, x, qd)
 
 
 def frames(model: MechanismParameters, x: Scalars) -> list[list[list[Scalar]]]:
     """World <- frame of every body, (bodies, 4, 4)."""
-    return [homogeneous(frame) for frame in body_frames(model, x)]
-
-
-def homogeneous(frame: Transform) -> list[list[Scalar]]:
-    rows = [[*row, t] for row, t in zip(frame.rotation.rows, frame.translation, strict=True)]
-    return [*rows, [0.0, 0.0, 0.0, 1.0]]
+    return [
+        [*([*row, t] for row, t in zip(frame.rotation.rows, frame.translation, strict=True)), [0.0, 0.0, 0.0, 1.0]]
+        for frame in kinematics.body_frames(model, x)
+    ]
 
 
 def jacobians(model: MechanismParameters, x: Scalars) -> Doubtful:
     """Velocity of every body's origin and its angular velocity, by the independent rates: (bodies, 6, f)."""
-    found, complement = point_jacobians(model, x)
+    found, complement = kinematics.point_jacobians(model, x)
     return Doubtful(found, lambda: complement.doubt(x))
+
+
+def loop_gap(model: MechanismParameters, x: Scalars) -> list[Scalar]:
+    return [configuration.gap(model, x)]
 
 
 def directions(model: MechanismParameters, x: Scalars) -> list[list[Scalar]]:
     """Changes of x by unit changes of the independent coordinates, a list for each of these: loops stay closed."""
     f = len(model.independent)
-    return [closing.coordinate_changes(model, x, [float(i == k) for i in range(f)]) for k in range(f)]
+    return [configuration.coordinate_changes(model, x, [float(i == k) for i in range(f)]) for k in range(f)]
 
 
 def slopes(formula: Any, names: tuple[str, str, str]) -> Any:
@@ -234,54 +154,6 @@ def slopes(formula: Any, names: tuple[str, str, str]) -> Any:
 
 inverse_dynamics_derivatives = slopes(inverse_dynamics, ("x", "qd", "qdd"))
 forward_dynamics_derivatives = slopes(forward_dynamics, ("x", "qd", "tau"))
-
-
-def judged(drives: bool, inertia: bool) -> Any:
-    """Are the loops open, or singular there? drives: or the actuation; inertia: are accelerations rounding?"""
-
-    def judge(
-        robot: Robot, arguments: Mapping[str, Array], results: tuple[Array, ...], options: Mapping[str, Any]
-    ) -> Verdict:
-        mechanism: Any = robot
-        own = results[0] if "reduced" in options else None
-        lost = mechanism.lost_in_accelerations(arguments, own) if inertia else None
-        forces = any(argument in arguments for argument in ("qdd", "tau"))
-        found: Verdict = mechanism.singularities(arguments["x"], drives, lost, arguments.get("payload"), forces=forces)
-        return found
-
-    return judge
-
-
-def judged_motion(
-    robot: Robot, arguments: Mapping[str, Array], results: tuple[Array, ...], options: Mapping[str, Any]
-) -> Verdict:
-    """Are the loops open, is it singular there, or are these accelerations none of the mechanism's?"""
-    mechanism: Any = robot
-    verdict: Verdict = judged(drives=True, inertia=False)(robot, arguments, results, options)
-    if mechanism._analysis.controlled:
-        return verdict
-    (left,) = mechanism._evaluator("forces_left", {name: value.astype(float) for name, value in arguments.items()})
-    impossible = ~(left <= IMPOSSIBLE_SHARE) & ~verdict.refused
-    actuators = counted(len(mechanism.actuators), "actuator")
-    why = f"it has {actuators} for {freedoms(mechanism.n)}, so its accelerations follow from the forces"
-    refused = verdict.refused | impossible
-    return verdict._replace(
-        refused=refused,
-        reasons=[why if bad else text for bad, text in zip(impossible, verdict.reasons, strict=True)],
-        condition=np.where(impossible, np.nan, verdict.condition),  # which has nothing to do with it
-        remedy="Pass those of forward_dynamics(x, qd, tau)" if impossible[refused.argmax()] else verdict.remedy,
-    )
-
-
-MOVING_GUARD = Guard(SUSPICIOUS_DOUBT, judged(drives=False, inertia=False))
-DRIVEN_GUARD = Guard(SUSPICIOUS_DOUBT, judged(drives=True, inertia=False))
-FORCED_GUARD = Guard(SUSPICIOUS_DOUBT, judged(drives=False, inertia=True))
-POSSIBLE_GUARD = Guard(SUSPICIOUS_DOUBT, judged_motion)
-
-
-def closed_changes(model: MechanismParameters, x: Scalars, dq: Scalars) -> list[Scalar]:
-    """Changes of x by changes of the independent coordinates: loops stay closed."""
-    return closing.coordinate_changes(model, x, dq)
 
 
 def by_closed_directions(
@@ -311,11 +183,9 @@ def slope_function(function: Function) -> Function:
     )
 
 
-def table(size: int, f: int, actuators: int, bodies: int, joints: int, reduced: int, legs: bool) -> FunctionTable:
-    """The functions of a mechanism with so many coordinates, degrees of freedom, actuators, bodies and joints.
-
-    reduced: number of ways to reduce the equations; legs: whether positions have a closed form
-    """
+def table(m: MechanismParameters, size: int) -> FunctionTable:
+    """The functions of a mechanism whose positions have so many entries."""
+    f, actuators, bodies, joints = (len(own) for own in (m.independent, m.actuated, m.bodies, m.joints))
     x = (Argument("x", (size,), f"{{name}} has {counted(size, 'coordinate')}, all joints together"),)
 
     def rates(*names: str) -> tuple[Argument, ...]:
@@ -326,7 +196,7 @@ def table(size: int, f: int, actuators: int, bodies: int, joints: int, reduced: 
     forced = (*state, *tau)
     wrench = Argument("external_wrench", (6,), "force and moment at the tool body's origin")
     on, square = (wrench, PAYLOAD, BASE_MOTION), (f, f)
-    choice = {"reduced": tuple(range(reduced)) if reduced > 1 else 0}
+    choice = {"reduced": tuple(range(len(m.reductions))) if len(m.reductions) > 1 else 0}
     inverse = Function(inverse_dynamics, motion, ((actuators,),), on, choice, DRIVEN_GUARD, names=("tau",), large=True)
     forward = Function(forward_dynamics, forced, ((f,),), on, choice, FORCED_GUARD, names=("qdd",), large=True)
     whole = f <= MOST_IN_ONE
@@ -335,14 +205,14 @@ def table(size: int, f: int, actuators: int, bodies: int, joints: int, reduced: 
     def closing_function(formula: Any) -> Function:
         return Function(formula, from_nearby, ((size,), ()), quick=False, names=("position", "gap"))
 
-    in_closed_form = {"closing_legs": closing_function(closing_legs)} if legs else {}
+    in_closed_form = {"closing_legs": closing_function(configuration.closed_in_one)} if m.legs else {}
     return {
         "inverse_dynamics": inverse,
         "forward_dynamics": forward,
         "inverse_dynamics_slope": slope_function(inverse),
         "forward_dynamics_slope": slope_function(forward),
         "closed_changes": Function(
-            closed_changes,
+            configuration.coordinate_changes,
             (*x, Argument("dq", (f,), "changes of the independent coordinates")),
             ((size,),),
             quick=False,
@@ -376,7 +246,7 @@ def table(size: int, f: int, actuators: int, bodies: int, joints: int, reduced: 
         "loop_gap": Function(loop_gap, x, ((),)),
         "body_frames": Function(frames, x, ((bodies, 4, 4),)),
         "body_jacobians": Function(jacobians, x, ((bodies, 6, f),), guard=MOVING_GUARD),
-        "coordinate_rates": Function(coordinate_rates, state, ((size,),), quick=False, names=("rates",)),
-        "closing_steps": closing_function(closing_steps),
+        "coordinate_rates": Function(configuration.coordinate_rates, state, ((size,),), quick=False, names=("rates",)),
+        "closing_steps": closing_function(configuration.closed),
         **in_closed_form,
     }

@@ -14,13 +14,11 @@ from tauforge.class_tools import computed_once
 from tauforge.errors import ShapeError
 from tauforge.evaluation.arguments import as_argument
 from tauforge.evaluation.condition import check_length
-from tauforge.evaluation.functions import Verdict
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.with_functions import by_table
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.loads import BaseMotion, Payload
-from tauforge.robots.mechanism import functions as own_functions
-from tauforge.robots.mechanism import positions, rounding
+from tauforge.robots.mechanism import positions
 from tauforge.robots.mechanism import singular_positions as singular
 from tauforge.robots.mechanism.capabilities import (
     ActuatorSensors,
@@ -194,49 +192,6 @@ class Mechanism(MechanismKinematics):
         return chosen
 
     # ---------------------------------------------------------------------------------------------------- singularity
-
-    def singularities(
-        self,
-        x: Array,
-        drives: bool = True,
-        lost: Array | None = None,
-        payload: Array | None = None,
-        *,
-        forces: bool = False,
-    ) -> Verdict:
-        """Which of positions (k, N) are singular, and why; in single precision more of them are.
-
-        drives: look at the actuators too
-        lost:   (k,) share of the accelerations that is rounding, where they matter, with the numbers of a payload
-        forces: look at the springs too
-        The reason of the first singular position names the joints that it is about; that of the others, which nobody
-        reads, is one word.
-        """
-        single = x.dtype == np.float32
-        limit = own_functions.SINGULAR_CONDITION_SINGLE if single else own_functions.SINGULAR_CONDITION
-        most = own_functions.MOST_LOST_SINGLE if single else own_functions.MOST_LOST
-        x = x.astype(float)
-        found = singular.conditions(self._analysis, x)
-        if not drives:
-            found = found._replace(actuation=np.ones(len(x)))
-        grown = np.zeros(len(x)) if lost is None else lost / np.finfo(x.dtype).eps
-        met = np.asarray(singular.ends_met(self, x).any(axis=-1)) if forces else None
-        kinds, worst = singular.judged(found, None if lost is None else grown, met)
-        refused, reasons, remedy = ~(worst < limit), list(kinds), None
-        if lost is not None:
-            refused, worst = refused | ~(lost < most), np.maximum(worst, grown)
-        if refused.any():
-            k = int(refused.argmax())
-            M = None
-            if kinds[k] == "inertia":
-                loads = {} if payload is None else {"payload": payload[k]}
-                M = self._evaluator("mass_matrix", {"x": x[k], **loads})[0]
-            reasons[k], remedy = singular.words(self, x[k], kinds[k], float(found.gaps[k]), M)
-        return Verdict(refused, reasons, x, worst, remedy)
-
-    def lost_in_accelerations(self, arguments: Mapping[str, Array], results: Array | None) -> Array:
-        """See `rounding.lost_in_accelerations`."""
-        return rounding.lost_in_accelerations(self, arguments, results)
 
     def condition_number(
         self, x: ArrayLike, body: str | None = None, characteristic_length: float | None = None

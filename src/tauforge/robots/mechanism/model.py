@@ -9,8 +9,9 @@ from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.scalars import Scalar, is_number
 from tauforge.algebra.vectors import IDENTITY, ZERO, Matrix, Transform, Vector
 from tauforge.errors import ModelError
-from tauforge.formulations.bodies import MASSLESS_BODY, BodyParameters
+from tauforge.formulations.bodies import MASSLESS_BODY, BodyParameters, Wrench, body_of
 from tauforge.formulations.drives import DriveParameters
+from tauforge.formulations.mechanism.dynamics import Loads, carrying
 from tauforge.formulations.mechanism.parameters import (
     BodyInTree,
     Cut,
@@ -22,6 +23,7 @@ from tauforge.formulations.mechanism.parameters import (
 )
 from tauforge.formulations.trees.economical_frames import COORDINATE_ERROR, regrouped, tidy
 from tauforge.formulations.trees.frames import GROUND
+from tauforge.formulations.trees.recursion import BaseState
 from tauforge.kernels.specification import Shape
 from tauforge.robots.mechanism.assembly import Assembly, largest_coordinate, mechanism_size, own_axes
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Spring
@@ -192,3 +194,18 @@ def _reactions(
         at = assembly.place(child, numbers[child], world)
         found.append(ReactionParameters(at, beyond(branch.outer), sign, None))
     return tuple(found)
+
+
+def loaded(
+    model: MechanismParameters,
+    external_wrench: Scalars | None = None,
+    payload: Scalars | None = None,
+    base_motion: Scalars | None = None,
+) -> tuple[MechanismParameters, Loads]:
+    """The mechanism that holds the payload, and what else acts on it besides its actuators."""
+    m = model if payload is None else carrying(model, body_of(payload))
+    wrench = None if external_wrench is None else Wrench(Vector(*external_wrench[:3]), Vector(*external_wrench[3:]))
+    if base_motion is None:
+        return m, Loads(wrench, BaseState(ZERO, ZERO, -m.gravity))
+    omega, alpha, a = (Vector(*base_motion[k : k + 3]) for k in (0, 3, 6))
+    return m, Loads(wrench, BaseState(omega, alpha, a - m.gravity))

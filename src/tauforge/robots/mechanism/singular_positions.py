@@ -18,7 +18,6 @@ from tauforge.formulations.mechanism.configuration import rates_in_x
 from tauforge.formulations.mechanism.cuts import posed_at
 from tauforge.formulations.mechanism.kinematics import body_rates
 from tauforge.formulations.mechanism.springs import nearness_of_ends
-from tauforge.robots.mechanism.functions import OPEN_LOOP, SINGULAR_CONDITION
 from tauforge.robots.mechanism.loop_matrices import loop_matrix, matrix_and_gaps, natural_scales
 from tauforge.robots.mechanism.mobility import RANK_TOLERANCE
 from tauforge.robots.mechanism.parts import POSE_LABELS
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from tauforge.robots.mechanism.kinematics import MechanismKinematics
     from tauforge.robots.mechanism.mechanism import Mechanism
 
+OPEN_LOOP = 1e-3  # share of the mechanism's size, or rad: gap of a loop that has no dynamics
+REFUSED_CONDITION = 1e12  # condition number from which a position is refused
 NEARLY_WORST = 0.01  # share of the largest condition number from which a deeper reason is told
 BEYOND_ROUNDING = 1 / np.finfo(float).eps  # condition numbers above are as good as infinite
 MOVES_MOST = 0.5 - 1e-6  # of the largest rate: joints that messages name; rounding must not choose among equals
@@ -307,7 +308,7 @@ def actuator_condition_numbers(m: MechanismKinematics, x: Array, body: int, leng
     _, drives, V = np.linalg.svd(motions[:, list(p.actuated if m._analysis.controlled else p.independent)])
     with np.errstate(divide="ignore", invalid="ignore"):
         per_drive = moved @ np.swapaxes(V, 1, 2) / drives[:, None]  # but for a rotation of the actuators' rates
-    known = (found.gaps <= OPEN_LOOP) & (found.blocked <= OPEN_LOOP) & (found.freedom < SINGULAR_CONDITION)
+    known = (found.gaps <= OPEN_LOOP) & (found.blocked <= OPEN_LOOP) & (found.freedom < REFUSED_CONDITION)
     per_drive[~(known & np.isfinite(per_drive).all(axis=(1, 2)))] = 0.0
     return ratio(np.linalg.svd(per_drive, compute_uv=False)[:, :rank])
 

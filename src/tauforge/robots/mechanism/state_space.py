@@ -1,7 +1,7 @@
 """The state of a mechanism for the integrators, with loops that stay closed, and rates that may be called independent.
 
 y = s, v: the tree without angles and the rates of the whole tree (`formulations/mechanism/state.py`). Equations are
-reduced to the usual rates (`state_functions.usual_rates`). Where these hardly move beside the others, other rates take
+reduced to the usual rates (`usual_rates`). Where these hardly move beside the others, other rates take
 their place. The choice depends on the position alone.
 
 At some positions the mechanism has another freedom for an instant, and goes through. There the loops do not tell where
@@ -20,12 +20,11 @@ from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import ConvergenceError, SingularityError
 from tauforge.evaluation.unmodified import method_is_ours, ours
-from tauforge.formulations.mechanism.state import length_scales, state_size
-from tauforge.robots.mechanism import rounding
-from tauforge.robots.mechanism.functions import MOST_LOST
+from tauforge.formulations.mechanism.state import length_scales, state_size, usual_rates
+from tauforge.robots.mechanism import guards
+from tauforge.robots.mechanism.guards import MOST_LOST
 from tauforge.robots.mechanism.mobility import preferred_rates
 from tauforge.robots.mechanism.singular_positions import ends_met, singular_position, words
-from tauforge.robots.mechanism.state_functions import usual_rates
 from tauforge.robots.state_space import NO_FIELDS, Judged, Loads, StateFormulas, StateSpace, formula_results
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ class MechanismState(StateSpace):
             rows = (sets == by) & np.isfinite(y).all(axis=-1)
             if rows.any():
                 varied = {name: value[rows] for name, value in fields.items()}
-                found[rows] = rounding.lost_at_start(self.robot, position[rows], y[rows, self.cut :], by, varied)
+                found[rows] = guards.lost_at_start(self.robot, position[rows], y[rows, self.cut :], by, varied)
         return found
 
     def _without_inertia(self, position: Array, lost: float) -> SingularityError:

@@ -1,4 +1,4 @@
-"""The studies that have names: what `tauforge sweep` can compute of a robot."""
+"""Studies that have names, which `tauforge sweep` computes of a robot; the study of its designs among them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from pkgutil import resolve_name
 from typing import NamedTuple
 
 from tauforge.class_tools import with_field_docs
+from tauforge.designs.evaluation import ANGLE, DISTANCE, STATE_COUNT, judge, states_around, variables
+from tauforge.designs.measures import MEASURES, unit_of
 from tauforge.errors import ModelError
 from tauforge.robots.robot import Robot
-from tauforge.sweeps.grid import Axis
-from tauforge.sweeps.study import Study
+from tauforge.robots.static_quantities import METRE
+from tauforge.sweeps.grid import Axis, with_units
+from tauforge.sweeps.options import number_option
+from tauforge.sweeps.study import BLOCK_POINTS, Result, Study
 
 Builder = Callable[[Robot, Sequence[Axis], Mapping[str, float], Mapping[str, str]], Study]
 
@@ -58,7 +62,7 @@ STUDIES: dict[str, ReadyStudy] = {  # by the name on the command line
         {},
     ),
     "designs": ReadyStudy(
-        "tauforge.sweeps.designs:study",
+        "tauforge.sweeps.builtin_studies:designs_study",
         "condition number, stiffness, forces and limits of designs, each over the same states about home",
         "design parameters, coordinates of home, payload",
         {
@@ -116,3 +120,30 @@ def ready_study(
         raise ModelError(f"{name} has no option {unknown!r}", field="option", remedy=remedy)
     build: Builder = resolve_name(entry.builder)
     return build(robot, axes, at or {}, options or {})
+
+
+def designs_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: Mapping[str, str]) -> Study:
+    """Designs of a robot, each judged over the same states about home."""
+    checked = with_units(axes, variables(robot))
+    if twice := next((axis.name for axis in checked if axis.name in at), None):
+        raise ModelError(f"{twice} is an axis", field="at", remedy="Give it as an axis or at a value")
+    count = options.get("states", str(STATE_COUNT))
+    if not count.strip().isdecimal():
+        raise ModelError(f"expected a whole number, got {count!r}", field="states")
+    distance, angle = number_option(options, "distance", "m", DISTANCE), number_option(options, "angle", "rad", ANGLE)
+    stiffness, length = number_option(options, "stiffness", "", 1.0), number_option(options, "length", "m", METRE)
+    states = states_around(robot, int(count), distance=distance, angle=angle, at=at)
+    asked = judge(robot, states=states, stiffness=stiffness, characteristic_length=length)
+    names, home = [axis.name for axis in checked], zip(robot.coordinates, states.home.tolist(), strict=True)
+    return Study(
+        name="designs",
+        axes=checked,
+        results=tuple(
+            Result(name, "float32", unit_of(robot, name), f"{MEASURES[name].meaning} of {count} states")
+            for name in asked.measures
+        ),
+        compute=asked,
+        title=f"Designs of {robot.name}",
+        attributes={"robot": robot.name, "at": {c.name: x for c, x in home if c.name not in names}},
+        block_points=max(1, BLOCK_POINTS // len(states.offsets)),
+    )

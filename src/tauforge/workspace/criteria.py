@@ -1,7 +1,12 @@
-"""What a position must satisfy: the limits of the robot, and on demand holding forces and the condition number."""
+"""Criteria of a workspace: limits of the robot, and on demand holding forces and the condition number.
+
+`Report` is the form of all results: a summary as text, as HTML for notebooks, and data for machines.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,17 +21,33 @@ from tauforge.evaluation.arguments import ON_SINGULAR, as_argument
 from tauforge.robots.loads import Payload
 from tauforge.robots.records import Limit
 from tauforge.robots.robot import Robot, check_robot
-from tauforge.robots.static_quantities import UNKNOWN, at_positions, check_quantities, codes, unknown_words
+from tauforge.robots.static_quantities import HOLDS, UNKNOWN, at_positions, check_quantities, codes, unknown_words
+from tauforge.robots.summary import Summary, summarised
 from tauforge.validation import real
 
-BLOCK = 65_536  # positions that are computed at once, so that memory does not grow with their number
-TOGETHER = 1e-7  # m, rad, N or N m, of the larger of 1 and the bound: margins that differ by less are equal
+BLOCK_POSITIONS = 65_536  # computed at once, so that memory does not grow with their number
+EQUAL_MARGINS = 1e-7  # m, rad, N or N m, of the larger of 1 and the bound: margins that differ by less are equal
 PAYLOAD_NUMBERS = 10
 
 
+@summarised
+class Report(ABC):
+    """A result that is a frozen dataclass."""
+
+    robot: str
+
+    @abstractmethod
+    def summary(self) -> Summary:
+        """The result as sentences and tables."""
+
+    def data(self) -> dict[str, Any]:
+        """The fields by name, in SI units and radians, for machines."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
-class Rules:
-    """Which limits of a robot are judged.
+class Criteria:
+    """Limits of a robot that are judged.
 
     payload:           held by the robot, or None
     forces:            whether the forces that hold the robot at rest must not exceed those of its actuators
@@ -56,12 +77,12 @@ class Rules:
 
     @computed_once
     def judged(self) -> tuple[Limit, ...]:
-        """Those that are judged, in the order of `margins`."""
+        """Limits that are judged, in the order of `margins`."""
         return self.limits if self.chosen is None else tuple(self.limits[k] for k in self.chosen)
 
     @property
     def closes(self) -> bool:
-        """Whether coordinates may have no position, because loops do not close."""
+        """True if coordinates may have no position, because loops do not close."""
         return self.robot.loops is not None
 
     def codes(self, positions: Array) -> Array:
@@ -76,13 +97,9 @@ class Rules:
 
     def _codes(self, positions: Array) -> Array:
         if self.chosen is None:
+            held, judged, largest = self.payload, self.forces, self.largest_condition
             code = at_positions(
-                self.robot,
-                ("limit",),
-                positions,
-                payload=self.payload,
-                forces=self.forces,
-                largest_condition=self.largest_condition,
+                self.robot, ("limit",), positions, payload=held, forces=judged, largest_condition=largest
             )["limit"]
         else:
             beyond = ~(self.margins(positions) >= 0)
@@ -104,7 +121,7 @@ class Rules:
         every = np.concatenate(found, axis=-1)
         return every if self.chosen is None else every[..., list(self.chosen)]
 
-    def reached(self, positions: Array, within: float = TOGETHER) -> list[list[Limit]]:
+    def reached(self, positions: Array, within: float = EQUAL_MARGINS) -> list[list[Limit]]:
         """For each of positions (k, N) the limits whose margin is used up: below `within`, of the larger of 1 and the
         bound.
         """
@@ -114,14 +131,14 @@ class Rules:
         return [[self.judged[k] for k in np.flatnonzero(row)] for row in used]
 
     def name(self, code: int) -> str:
-        """What a code of `codes` means."""
+        """Words for a code of `codes`."""
         if code == UNKNOWN:
             return unknown_words(self.robot)
-        return self.judged[code - 1].name if code else "all limits hold"
+        return self.judged[code - 1].name if code else HOLDS
 
     @property
     def words(self) -> str:
-        """What is judged, for reports."""
+        """Words for all that is judged, for reports."""
         kinds = list(dict.fromkeys(limit.kind for limit in self.judged if np.isfinite(limit.bound)))
         if not self.robot.positions.pose and len(kinds) > 1:
             own = {limit.kind for limit in self.robot.bounds.limits}
@@ -134,7 +151,7 @@ class Rules:
         return ", ".join(kinds) + held
 
 
-def rules_of(
+def criteria_of(
     robot: Robot,
     *,
     payload: Payload | None = None,
@@ -142,8 +159,8 @@ def rules_of(
     largest_condition: float | None = None,
     limits: Sequence[str] | None = None,
     needed: bool = True,
-) -> Rules:
-    """Checked rules.
+) -> Criteria:
+    """Checked criteria.
 
     forces: None: judged where the robot has masses and an actuator with a force limit
     limits: kinds of position limits that are judged, such as ["stroke"]; None for all
@@ -157,16 +174,16 @@ def rules_of(
     if payload is not None and not judged:
         raise ModelError("a payload takes nothing away unless forces are judged", field="payload")
     check_quantities(robot, ("limit",), forces=judged, condition=largest_condition is not None)
-    rules = Rules(robot, payload, judged, None if largest_condition is None else float(largest_condition), None)
+    criteria = Criteria(robot, payload, judged, None if largest_condition is None else float(largest_condition), None)
     if limits is not None:
-        rules = Rules(robot, payload, judged, rules.largest_condition, _chosen(rules, limits))
-    if needed and not rules.closes and not any(np.isfinite(limit.bound) for limit in rules.judged):
+        criteria = Criteria(robot, payload, judged, criteria.largest_condition, _chosen(criteria, limits))
+    if needed and not criteria.closes and not any(np.isfinite(limit.bound) for limit in criteria.judged):
         raise ModelError(
             f"{robot.name} has no limits, so nothing ends its workspace",
             field="limits",
             remedy="Give it limits, such as a stroke or ranges of joints, or a largest_condition",
         )
-    return rules
+    return criteria
 
 
 def check_payload(payload: Payload | None) -> None:
@@ -174,22 +191,22 @@ def check_payload(payload: Payload | None) -> None:
         raise ShapeError("payload", expected="one Payload", got=repr(payload))
 
 
-def _chosen(rules: Rules, kinds: Sequence[str]) -> tuple[int, ...]:
-    own = rules.robot.bounds.limits
+def _chosen(criteria: Criteria, kinds: Sequence[str]) -> tuple[int, ...]:
+    own = criteria.robot.bounds.limits
     known = list(dict.fromkeys(limit.kind for limit in own))
     wanted = [kinds] if isinstance(kinds, str) else list(kinds)
     for kind in wanted:
         if kind not in known:
             raise ModelError(
-                f"{rules.robot.name} has no limits of the kind {kind!r}",
+                f"{criteria.robot.name} has no limits of the kind {kind!r}",
                 field="limits",
                 remedy=f"Use some of {', '.join(known)}" if known else None,
             )
-    return tuple(k for k, limit in enumerate(rules.limits) if k >= len(own) or limit.kind in wanted)
+    return tuple(k for k, limit in enumerate(criteria.limits) if k >= len(own) or limit.kind in wanted)
 
 
 def knows_forces(robot: Robot) -> bool:
-    """Whether holding forces can be compared with limits."""
+    """True if holding forces can be compared with limits."""
     if not np.isfinite(robot.max_forces).any():
         return False
     try:
@@ -231,18 +248,20 @@ def positions_of(robot: Robot, coordinates: Array, near: Array) -> Array:
     return robot.positions.at(coordinates, near, on_failure="nan")
 
 
-def check_home(rules: Rules, home: Array) -> None:
-    """ModelError where a home does not hold."""
-    code = int(rules.codes(home))
+def checked_home(criteria: Criteria, given: ArrayLike | None) -> Array:
+    """(N,) as `checked_position`; ModelError where it does not hold."""
+    home = checked_position(criteria.robot, "home", given)
+    code = int(criteria.codes(home))
     if code:
         raise ModelError(
-            f"the limits do not hold there: {rules.name(code)}",
+            f"the limits do not hold there: {criteria.name(code)}",
             field="home",
             remedy="Give a home within the limits; tauforge.workspace.explain tells by how much they are exceeded",
         )
+    return home
 
 
 def blocks(count: int) -> Iterator[slice]:
     """Slices of a few positions each."""
-    for start in range(0, count, BLOCK):
-        yield slice(start, min(start + BLOCK, count))
+    for start in range(0, count, BLOCK_POSITIONS):
+        yield slice(start, min(start + BLOCK_POSITIONS, count))

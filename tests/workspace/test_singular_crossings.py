@@ -1,4 +1,4 @@
-"""Ways end at singular positions and at jumps. The oracle is where bars are in line or on top of each other."""
+"""Paths end at singular positions and at jumps. The oracle is where bars are in line or on top of each other."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 import tauforge as tf
 from tauforge.workspace import explain, reach
 from tauforge.workspace import map as mapped
-from tauforge.workspace.breaks import JUMPS, SINGULAR
-from tauforge.workspace.maps import BEYOND
+from tauforge.workspace.maps import BEYOND_SINGULAR
+from tauforge.workspace.singular_crossings import JUMPS, SINGULAR_POSITION
 
 EXACT = 1e-8  # m and rad: ends are known to 1e-9
 FLAT = 1e-6  # rad: nearer to a flat linkage the root of a rounding error hides it
@@ -67,7 +67,7 @@ def test_bars_that_lie_on_each_other_end_a_way(options: dict[str, object]) -> No
     assert jumped.max() == pytest.approx(np.pi, abs=1e-5)  # beyond, both bars point the other way
     end = reach(m).end("drive", -1)
     assert end.distance == pytest.approx(0.8, abs=EXACT)
-    assert (end.limit, end.kind) == (SINGULAR, "singularity")
+    assert (end.limit, end.kind) == (SINGULAR_POSITION, "singularity")
     other = reach(m).end("drive", 1)
     assert other.limit == ("drive is above its range" if options else "the loops do not close")
 
@@ -81,14 +81,14 @@ def test_what_lies_beyond_a_singular_position_is_explained() -> None:
     assert explain(m, m.configuration([-0.5])).holds  # the position itself says how it is assembled
     assert explain(m, [0.1]).holds
     for where in (0.0, 1e-9):
-        assert [f.name for f in explain(m, [where]).exceeded] == [SINGULAR]
+        assert [f.name for f in explain(m, [where]).exceeded] == [SINGULAR_POSITION]
 
 
 @pytest.mark.parametrize("values", [np.linspace(-1.9, 1.9, 39), np.linspace(-1.9, 1.9, 40)])
 def test_a_map_tells_what_lies_beyond_a_singular_position(values: np.ndarray) -> None:
     """With 39 values one of them is the singular position itself, where the loops have no single answer."""
     found = mapped(two_bars(), "limit", {"drive": values})
-    expected = np.where(values > 1e-9, "all limits hold", BEYOND)
+    expected = np.where(values > 1e-9, "all limits hold", BEYOND_SINGULAR)
     assert [found.name(int(code)) for code in found.values] == expected.tolist()
     limited = mapped(two_bars(limits=(-0.9, 0.95)), "limit", {"drive": values})
     expected = np.where(values > 0.95, "drive is above its range", expected)
@@ -97,7 +97,7 @@ def test_a_map_tells_what_lies_beyond_a_singular_position(values: np.ndarray) ->
 
 
 def test_a_map_that_lies_beyond_as_a_whole() -> None:
-    assert mapped(two_bars(), "limit", {"drive": (-1.9, -0.5, 9)}).shares() == {BEYOND: 1.0}
+    assert mapped(two_bars(), "limit", {"drive": (-1.9, -0.5, 9)}).shares() == {BEYOND_SINGULAR: 1.0}
     assert mapped(two_bars(), "limit", {"drive": (0.1, 1.9, 9)}).shares() == {"all limits hold": 1.0}
 
 
@@ -112,7 +112,7 @@ def test_a_map_of_two_axes_is_divided_by_a_line() -> None:
     m = flat.replace(bodies=bodies, joints=joints, independent=["turn", "crank pivot"])
     crank = np.linspace(-2.5, 2.5, 21)
     found = mapped(m, "limit", {"turn": (-0.5, 0.5, 3), "crank pivot": crank})
-    expected = np.where((crank > -1.0) & (crank < np.pi - 1.0), "all limits hold", BEYOND)
+    expected = np.where((crank > -1.0) & (crank < np.pi - 1.0), "all limits hold", BEYOND_SINGULAR)
     for row in found.values:
         assert [found.name(int(code)) for code in row] == expected.tolist()
 
@@ -124,7 +124,7 @@ def test_a_way_that_goes_on_smoothly_ends_there_as_well() -> None:
     for sense, distance in ((1, np.pi - 1.0), (-1, 1.0)):
         end = found.end("crank pivot", sense)
         assert end.distance == pytest.approx(distance, abs=FLAT)
-        assert end.limit == SINGULAR
+        assert end.limit == SINGULAR_POSITION
 
 
 def test_a_nearly_singular_position_is_passed() -> None:
@@ -146,7 +146,7 @@ def test_actuators_that_lose_control_end_a_way() -> None:
     for sense, distance in ends.items():
         end = found.end("crank pivot", sense)
         assert end.distance == pytest.approx(distance, abs=EXACT)
-        assert end.limit == SINGULAR
+        assert end.limit == SINGULAR_POSITION
     free = reach(four_bar(crank, coupler, rocker, ground, angle, "crank"))
     assert [end.limit for end in free.ends] == ["", ""]
 

@@ -14,7 +14,7 @@ from support.mechanism_witness import Witness
 from support.random_mechanisms import bar, four_bar, random_body, unit
 from support.strategies import random_inertia
 from support.tolerances import EPSILON
-from tauforge.robots.mechanism import functions
+from tauforge.robots.mechanism import functions, guards
 from tauforge.robots.mechanism.parts import MechanismJoint
 
 WRONG = 1e-4  # of accelerations: ten times what is refused, which is an estimate
@@ -270,7 +270,7 @@ def test_accelerations_at_the_end_of_the_reach(way):
         answered.append(bool(np.isfinite(found).all()))
         if answered[-1]:
             wanted = exactly(functions.forward_dynamics, m.model, x, qd, tau)
-            assert np.abs(found - wanted).max() <= functions.MOST_LOST * np.abs(wanted).max()
+            assert np.abs(found - wanted).max() <= guards.MOST_LOST * np.abs(wanted).max()
     assert answered[0]
     assert not answered[-1]
 
@@ -297,6 +297,6 @@ def test_single_precision_is_right_or_refused():
         answered.append(bool(np.isfinite(found).all()))
         if answered[-1]:
             wanted = exactly(functions.forward_dynamics, m.model, x, qd, tau)
-            assert np.abs(found - wanted).max() <= 3 * functions.MOST_LOST_SINGLE * np.abs(wanted).max()
+            assert np.abs(found - wanted).max() <= 3 * guards.MOST_LOST_SINGLE * np.abs(wanted).max()
     assert answered[0]
     assert not answered[-1]

@@ -1,45 +1,56 @@
-"""How much of a mechanism's accelerations is rounding.
+"""Guards of a mechanism's functions: the closer look at rows that a formula has doubts about.
 
-A condition number of the mass matrix does not tell. Bodies may be light and heavy beside each other without any loss,
-and a motion that moves no mass has an inertia that is rounding alone, whatever the matrix looks like. So the formulas
-are run with errors of the size of rounding in the masses and in every operation, and results that differ by much are
-refused.
+Refused are positions whose loops are open, singular positions, and accelerations that are rounding. A condition number
+of the mass matrix does not tell the latter. Bodies may be light and heavy beside each other without any loss, and a
+motion that moves no mass has an inertia that is rounding alone, whatever the matrix looks like. So the formulas are run
+with errors of the size of rounding in the masses and in every operation, and results that differ by much are refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
+from tauforge.evaluation.functions import Guard, Verdict
 from tauforge.evaluation.reference import RUNS, Errors, errors, reference, runs, shaken
 from tauforge.formulations.mechanism import dynamics
 from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
-from tauforge.robots.mechanism.functions import MOST_LOST, OPEN_LOOP, SUSPICIOUS_DOUBT, held, loads
-from tauforge.robots.mechanism.model import model_of
-from tauforge.robots.mechanism.state_functions import by_rates
+from tauforge.formulations.mechanism.state import by_rates
+from tauforge.robots.mechanism.model import loaded, model_of
+from tauforge.robots.mechanism.singular_positions import (
+    OPEN_LOOP,
+    REFUSED_CONDITION,
+    conditions,
+    ends_met,
+    judged,
+    words,
+)
+from tauforge.validation import counted, freedoms
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.kinematics import MechanismKinematics
     from tauforge.robots.mechanism.mechanism import Mechanism
 
 Scalars = Sequence[Scalar]
+SUSPICIOUS_DOUBT = 1e3  # a doubt that is looked at closely: sums of reciprocals of pivots beside usual ones
+REFUSED_CONDITION_SINGLE = 1e4  # the same for float32: results near it keep two or three digits
+MOST_LOST = 1e-5  # share of accelerations that is rounding
+MOST_LOST_SINGLE = 1e-2  # the same for float32
+IMPOSSIBLE_SHARE = 1e-5  # share of the forces for accelerations that no actuator gives; single precision leaves less
 BODY_FIELDS = ("mass", "com", "inertia")
 STATES_AT_ONCE = 256  # states that are run at once
-PIVOT_WEIGHT = (
-    1e-3  # a pivot of the mass matrix that is off by a hundredth weighs as accelerations that are off by 1e-5
-)
+# A pivot of the mass matrix that is off by a hundredth weighs as accelerations that are off by 1e-5.
+PIVOT_WEIGHT = 1e-3
 SUSPICIOUS_LOSS = 0.1  # of what accelerations may lose: from there they are looked at
 LIGHT_PIVOT = 1e4  # reciprocals of pivots by the mechanism's own inertia: below nothing is lost at the samples
 INERTIA_SUM = DoubtScales._fields.index("inertia")
-LOAD_SHARES = (
-    (1.0, 1.0),
-    (1.0, 0.0),
-    (0.0, 0.0),
-)  # shares of rates and actuator forces: all, without actuators, at rest
+# Shares of rates and actuator forces: all, without actuators, at rest.
+LOAD_SHARES = ((1.0, 1.0), (1.0, 0.0), (0.0, 0.0))
 
 
 class Runs(NamedTuple):
@@ -96,9 +107,9 @@ def _runs(
         whole[name] = whole[name] * np.repeat(shares, count)[:, None]
     given = {name: shaken(value, own) for name, value in whole.items()}
     model = shaken_model(m, own, {name: np.concatenate([value] * len(LOAD_SHARES)) for name, value in fields.items()})
-    loaded = held(model if by is None else by_rates(model, by), given.get("payload"))
-    on = loads(loaded, given.get("external_wrench"), given.get("base_motion"))
-    found = dynamics.forward_dynamics(loaded, given["x"], given["qd"], given["tau"], on, reduced)
+    acting = {name: values for name, values in given.items() if name not in ("x", "qd", "tau")}
+    heavy, on = loaded(model if by is None else by_rates(model, by), **acting)
+    found = dynamics.forward_dynamics(heavy, given["x"], given["qd"], given["tau"], on, reduced)
     values = (runs(found.values, len(LOAD_SHARES) * count) / scales).reshape(RUNS, len(LOAD_SHARES), count, -1)
     pivots = runs(found.inertia, len(LOAD_SHARES) * count)[:, :count]
     driven, moving, still = values[0]
@@ -155,7 +166,7 @@ def lost_at_start(m: MechanismKinematics, x: Array, v: Array, by: str, fields: M
     """(k,) the share of the accelerations without actuator forces that is rounding; zero where nothing is in doubt.
 
     x, v:   positions (k, N) and rates of the tree (k, n)
-    by:     rates that the equations are reduced to, as in `state_functions.by_rates`
+    by:     rates that the equations are reduced to, as in `formulations.mechanism.state.by_rates`
     fields: (k, ...) each, instead of the mechanism's own
     """
     columns = {name: list(value.reshape(len(x), -1).T) for name, value in fields.items()}
@@ -185,3 +196,72 @@ def _unknown_pivots(m: MechanismKinematics, x: Array, fields: Mapping[str, Array
         tried = runs(sums[INERTIA_SUM : INERTIA_SUM + 1], len(x))[..., 0]
         unknown = np.abs(tried / tried[0] - 1.0).max(axis=0)
     return np.where(np.isfinite(unknown), unknown, np.inf)
+
+
+def judge(
+    m: Mechanism,
+    arguments: Mapping[str, Array],
+    results: tuple[Array, ...],
+    options: Mapping[str, Any],
+    *,
+    drives: bool = False,
+    inertia: bool = False,
+) -> Verdict:
+    """Refuses positions whose loops are open and singular ones; in single precision more of them are singular.
+
+    drives:  positions at which the actuators lose control, too
+    inertia: accelerations that are rounding, too
+    The reason of the first position that is refused names the joints that it is about; that of the others, which nobody
+    reads, is one word.
+    """
+    x, lost = arguments["x"], None
+    single = x.dtype == np.float32
+    limit = REFUSED_CONDITION_SINGLE if single else REFUSED_CONDITION
+    most = MOST_LOST_SINGLE if single else MOST_LOST
+    grown = np.zeros(len(x))
+    if inertia:
+        lost = lost_in_accelerations(m, arguments, results[0] if "reduced" in options else None)
+        grown = lost / np.finfo(x.dtype).eps
+    x = x.astype(float)
+    found = conditions(m._analysis, x)
+    if not drives:
+        found = found._replace(actuation=np.ones(len(x)))
+    met = np.asarray(ends_met(m, x).any(axis=-1)) if "qdd" in arguments or "tau" in arguments else None
+    kinds, worst = judged(found, None if lost is None else grown, met)
+    refused, reasons, remedy = ~(worst < limit), list(kinds), None
+    if lost is not None:
+        refused, worst = refused | ~(lost < most), np.maximum(worst, grown)
+    if refused.any():
+        k = int(refused.argmax())
+        M = None
+        if kinds[k] == "inertia":
+            held = {"payload": arguments["payload"][k]} if "payload" in arguments else {}
+            M = m._evaluator("mass_matrix", {"x": x[k], **held})[0]
+        reasons[k], remedy = words(m, x[k], kinds[k], float(found.gaps[k]), M)
+    return Verdict(refused, reasons, x, worst, remedy)
+
+
+def judge_motion(
+    m: Mechanism, arguments: Mapping[str, Array], results: tuple[Array, ...], options: Mapping[str, Any]
+) -> Verdict:
+    """Refuses accelerations that the mechanism cannot have, too."""
+    verdict = judge(m, arguments, results, options, drives=True)
+    if m._analysis.controlled:
+        return verdict
+    (left,) = m._evaluator("forces_left", {name: value.astype(float) for name, value in arguments.items()})
+    impossible = ~(left <= IMPOSSIBLE_SHARE) & ~verdict.refused
+    actuators = counted(len(m.actuators), "actuator")
+    why = f"it has {actuators} for {freedoms(m.n)}, so its accelerations follow from the forces"
+    refused = verdict.refused | impossible
+    return verdict._replace(
+        refused=refused,
+        reasons=[why if bad else text for bad, text in zip(impossible, verdict.reasons, strict=True)],
+        condition=np.where(impossible, np.nan, verdict.condition),  # which has nothing to do with it
+        remedy="Pass those of forward_dynamics(x, qd, tau)" if impossible[refused.argmax()] else verdict.remedy,
+    )
+
+
+MOVING_GUARD = Guard(SUSPICIOUS_DOUBT, judge)
+DRIVEN_GUARD = Guard(SUSPICIOUS_DOUBT, partial(judge, drives=True))
+FORCED_GUARD = Guard(SUSPICIOUS_DOUBT, partial(judge, inertia=True))
+POSSIBLE_GUARD = Guard(SUSPICIOUS_DOUBT, judge_motion)

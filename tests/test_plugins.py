@@ -12,7 +12,7 @@ import pytest
 
 import tauforge as tf
 from support.command_line import error_of, run
-from tauforge.cli import shell
+from tauforge.cli import app
 from tauforge.plugins import plugins
 
 SOURCE = Path(tf.__file__).parent
@@ -55,9 +55,9 @@ def test_the_papers_offer_a_command_counts_and_motions():
 def alone(monkeypatch):
     """As if no other package were installed."""
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: ())
-    shell.added_commands.cache_clear()
+    app.added_commands.cache_clear()
     yield
-    shell.added_commands.cache_clear()
+    app.added_commands.cache_clear()
 
 
 @pytest.mark.usefixtures("alone")

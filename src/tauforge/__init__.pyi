@@ -28,6 +28,7 @@ from .export import export_c
 from .export import symbolic as symbolic
 from .formats.loading import catalogue, load, loads
 from .formulations.serial import FORMULATIONS
+from .formulations.stewart import STEWART_MODELS
 from .kernels.cpu.threads import get_threads, set_threads
 from .pictures import animate, plot
 from .robots.loads import BaseMotion, Payload
@@ -35,7 +36,6 @@ from .robots.mechanism.mechanism import Mechanism
 from .robots.mechanism.parts import Body, Cylinder, Free, Hinge, Planar, Slider, Spherical, Spring, Universal, Weld
 from .robots.serial.joint import Joint
 from .robots.serial.serial_arm import SerialArm
-from .robots.stewart.formulations import STEWART_MODELS
 from .robots.stewart.stewart_platform import StewartPlatform
 from .simulation import (
     Recording,

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: whoever reads one sees the old or the new, never half."""
+"""Files that are read with a cap on their size, and written whole: readers see the old or the new, never half."""
 
 from __future__ import annotations
 
@@ -11,6 +11,35 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tauforge.errors import ModelError
+
+
+def read_capped(path: Path, most_bytes: int) -> bytes:
+    """The bytes of a regular file, of a larger one the first that are allowed and one more."""
+    try:
+        if path.is_file() or not path.exists():  # a pipe would block, a device never end
+            with path.open("rb") as file:
+                return file.read(most_bytes + 1)
+        problem = f"expected a {'file, got a folder' if path.is_dir() else 'regular file'}"
+    except (FileNotFoundError, ValueError):  # a null character in the name
+        problem = "no such file"
+    except OSError as error:
+        problem = f"the file cannot be read: {error.strerror}"
+    raise ModelError(problem, file=path)
+
+
+def decoded(data: bytes, most_bytes: int) -> str:
+    """The text of UTF-8 that is not too long; a ModelError names the line of the first byte that is none."""
+    if len(data) > most_bytes:
+        size = f"{most_bytes >> 20} MiB" if most_bytes >= 2**20 else f"{most_bytes >> 10} KiB"
+        raise ModelError(f"the file is larger than {size}, the most a model file may have")
+    try:
+        return data.decode().removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise ModelError(
+            f"the text is not UTF-8: byte {data[error.start]:#04x}",
+            line=data.count(b"\n", 0, error.start) + 1,
+            remedy="Save the file as UTF-8",
+        ) from None
 
 
 @contextmanager

@@ -20,10 +20,10 @@ from tauforge.arrays import Array
 from tauforge.evaluation.functions import Formula
 from tauforge.evaluation.reference import reference
 from tauforge.formats.loading import PlatformName, load
-from tauforge.formulations.stewart import kinematics, pedrammehr2012, platform_equations, universal_coordinates
+from tauforge.formulations.stewart import exact, kinematics, pedrammehr2012, universal_coordinates
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.parameters import LEGS
-from tauforge.robots.stewart.functions import external, motion
+from tauforge.robots.stewart.formulas import external, motion
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge_papers.misprints import Line, Trial, printed_formula
 from tauforge_papers.random_platforms import fast_states, random_platform
@@ -33,7 +33,7 @@ States = tuple[Array, Array, Array]
 PLATFORMS, STATES = 4, 40
 LOAD = 300.0  # N and N m, about the weight of these platforms
 TRIED_ON = f"{PLATFORMS} random platforms with {STATES} fast states each"
-SHARED = (kinematics, platform_equations, pedrammehr2012)  # that other modules import from, in the order of imports
+SHARED = (kinematics, exact, pedrammehr2012)  # that other modules import from, in the order of imports
 
 
 def forces_of(formula: Formula, model: Any, states: States, load: Array | None = None, **options: Any) -> Array:

@@ -9,8 +9,8 @@ import numpy as np
 
 from tauforge.analysis.assumptions import assess
 from tauforge.analysis.complexity import operation_count
+from tauforge.formulations.stewart import STEWART_MODELS
 from tauforge.robots.formulations import Simplification
-from tauforge.robots.stewart.formulations import STEWART_MODELS
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge_papers.report.table import Cell, Table
 from tauforge_papers.stewart_paths import Path

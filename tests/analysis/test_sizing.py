@@ -7,7 +7,7 @@ import pytest
 
 import tauforge as tf
 from tauforge.analysis.sizing import Peak, size_actuators
-from tauforge.robots.stewart.random_states import home_pose
+from tauforge.robots.stewart.capabilities import home_pose
 
 ROUNDING = 1e-12  # relative, of forces computed twice
 

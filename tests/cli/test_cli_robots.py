@@ -16,7 +16,7 @@ from tauforge.analysis.comparison import compare, random_states
 from tauforge.analysis.complexity import general_cost, operation_count
 from tauforge.cli import output
 from tauforge.motion import CsvMotion
-from tauforge.robots.stewart.fitting_pose import SLIGHT, fitting_pose
+from tauforge.robots.stewart.limits import SLIGHT_VIOLATION, fitting_pose
 from tauforge_papers.published_comparison import count_comparisons, step_comparison
 from tauforge_papers.published_counts import BREAKDOWNS
 
@@ -133,8 +133,8 @@ def test_a_pose_within_narrow_limits_is_found(seed):
     found = fitting_pose(narrow)
     assert found is not None
     limits = narrow.within_limits(found)
-    assert limits.stroke.min() > -SLIGHT * 2  # beside legs of less than 2 m
-    assert min(limits.base_cone.min(), limits.platform_cone.min()) > -SLIGHT
+    assert limits.stroke.min() > -SLIGHT_VIOLATION * 2  # beside legs of less than 2 m
+    assert min(limits.base_cone.min(), limits.platform_cone.min()) > -SLIGHT_VIOLATION
 
 
 BAD_ARM = """

@@ -17,7 +17,7 @@ from support.strategies import random_arm, random_inertia, random_rotation, rand
 from support.tolerances import ROUNDING, error, solve_tolerance
 from tauforge.evaluation.reference import reference_call
 from tauforge.robots.serial.model import DH_FIELDS, JOINT_SHARES
-from tauforge.robots.stewart import varying as platform_varying
+from tauforge.robots.stewart import model as platform_model
 
 ROWS = 2
 ARM_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "joint_wrenches", "forward_kinematics", "energy")
@@ -65,7 +65,7 @@ def test_arms(convention, field):
                 assert_same(got, want, row, allowed)
 
 
-PLATFORM_FIELDS = tuple(platform_varying.FIELD_SHAPES)
+PLATFORM_FIELDS = tuple(platform_model.FIELD_SHAPES)
 
 
 def turned_platform(rng, axes):
@@ -80,7 +80,7 @@ def turned_platform(rng, axes):
 @pytest.mark.parametrize("field", PLATFORM_FIELDS)
 def test_platforms(field, axes):
     rng = np.random.default_rng(PLATFORM_FIELDS.index(field))
-    shape = platform_varying.FIELD_SHAPES[field]
+    shape = platform_model.FIELD_SHAPES[field]
     for _ in range(SOAK):
         platform = turned_platform(rng, axes)
         assert platform.axes_are_default == (axes == "default")

@@ -18,7 +18,7 @@ from support.model_texts import IGNORE_UNPHYSICAL, VALID, mutant, refused_at_onc
 from support.urdf_texts import VALID as URDF
 from tauforge.errors import ModelError
 from tauforge.formats.loading import load, loads, read_robot
-from tauforge.formats.toml_files import STRING_OR_COMMENT
+from tauforge.formats.model_files import STRING_OR_COMMENT
 from tauforge.formats.toml_schema import MULTIPLE_OF_PI
 from tauforge.robots.records import Source
 from tauforge.robots.serial.serial_arm import SerialArm

@@ -408,7 +408,7 @@ TAKEN_FOR_A_TEXT = (
         ('format = "tauforge-arm-1"\n', TAKEN_FOR_A_TEXT),
         ("x" * 5000, "no robot named 'xxx"),
         ("x/" * 5000, "unknown suffix ''"),
-        ("a\0.urdf", "cannot be read: embedded null byte"),
+        ("a\0.urdf", "no such file"),
         (
             "d/robot.urdf.xacro",
             "d/robot.urdf.xacro: the file is a template of xacro, which must be expanded first. "

@@ -18,8 +18,8 @@ from tauforge.algebra.dual import derivative, seeded
 from tauforge.evaluation.functions import flat, results_of
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.parameters import LEGS
-from tauforge.robots.stewart import functions as formulas
-from tauforge.robots.stewart.functions import PlatformModel
+from tauforge.robots.stewart import formulas
+from tauforge.robots.stewart.model import PlatformModel
 from tauforge.tracing.graph import trace
 
 KINDS = ("universal", "spherical")

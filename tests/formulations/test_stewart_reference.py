@@ -13,9 +13,9 @@ from support.platforms import HOME, random_platform
 from support.tolerances import ROUNDING
 from tauforge.analysis.assumptions import assess
 from tauforge.analysis.singularity import best_characteristic_length, crossings, worst_leg_forces
+from tauforge.formulations.stewart import MODELS
 from tauforge.motion import StraightLine, twists
-from tauforge.robots.stewart.formulations import SIMPLIFICATIONS
-from tauforge.robots.stewart.functions import MODELS
+from tauforge.robots.stewart.capabilities import SIMPLIFICATIONS
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "stewart_dasgupta.json").read_text())
 PLATFORM = tf.load("dasgupta1998")

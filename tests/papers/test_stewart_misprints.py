@@ -90,4 +90,4 @@ def test_lines_that_are_not_there_are_refused():
     with pytest.raises(LookupError, match="expected 'no such line' once, got it 0 times"):
         printed_formula(dasgupta1998, Line(kinematics, "no such line", ""), shared=SHARED)
     with pytest.raises(LookupError, match=r"expected lines of .*kinematics"):
-        printed_formula(dasgupta1998, Line(exact, "l = leg_motion(leg, m)", ""), shared=SHARED)
+        printed_formula(dasgupta1998, Line(pedrammehr2012_closed, "w = leg_motion(leg, m)", ""), shared=SHARED)

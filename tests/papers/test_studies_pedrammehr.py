@@ -34,7 +34,7 @@ from tauforge.algebra.rotations import rotation_of
 from tauforge.algebra.vectors import Vector
 from tauforge.analysis.power import power_balance
 from tauforge.motion import pose_rates
-from tauforge.robots.stewart.functions import motion
+from tauforge.robots.stewart.formulas import motion
 from tauforge_papers.contents_table import contents_table
 from tauforge_papers.pedrammehr2012 import rotations
 from tauforge_papers.pedrammehr2012 import study as pedrammehr2012

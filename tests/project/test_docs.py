@@ -19,7 +19,7 @@ import pytest
 import tauforge as tf
 from support.browser import chromium
 from tauforge.formulations import drives, serial, stewart
-from tauforge.robots.stewart.results import JointReactions
+from tauforge.robots.stewart.functions import JointReactions
 from tauforge.simulation.integrators import METHODS
 
 ROOT = Path(__file__).parents[2]
@@ -287,7 +287,7 @@ def test_names_beside_the_equations_are_those_of_the_code(formulation):
     section = page.split(f"### {formulation}\n")[1].split("\n##")[0]
     names = names_in_tables(section)
     assert len(names) > 5
-    code = sources(serial, formulation.replace("-", "_"), "kinematics", "modified_newton_euler", "regrouping")
+    code = sources(serial, formulation.replace("-", "_"), "kinematics", "modified_newton_euler", "frame_choice")
     assert not [name for name in names if not re.search(rf"\b{name}\b", code)]
 
 
@@ -295,5 +295,5 @@ def test_names_beside_the_equations_of_platforms():
     page = (ROOT / "docs" / "stewart.md").read_text()
     names = names_in_tables(page.split("## What is in the exact model")[1].split("\n## ")[0])
     assert len(names) > 20
-    code = sources(stewart, "exact", "kinematics", "platform_equations", "parameters")
+    code = sources(stewart, "exact", "kinematics", "parameters")
     assert not [name for name in names if not re.search(rf"\b{name}\b", code)]

@@ -8,7 +8,7 @@ import pytest
 import tauforge as tf
 from support.cart_pendulum import CartPendulum
 from support.shells import inside, seen_volume, stroke_platform
-from tauforge.robots.stewart.moved_body import MovedPlatform
+from tauforge.robots.stewart.capabilities import MovedPlatform
 from tauforge.workspace import compare, surface, volume
 from tauforge.workspace.singular_crossings import LOSES_CONTROL
 

@@ -13,7 +13,7 @@ from tauforge.arrays import Array
 from tauforge.class_tools import with_field_docs
 from tauforge.errors import ShapeError, SingularityError
 from tauforge.evaluation.condition import condition_numbers
-from tauforge.robots.stewart.guards import SINGULAR_FORCE_MATRIX
+from tauforge.robots.stewart.functions import SINGULAR_FORCE_MATRIX
 from tauforge.robots.summary import summarised
 
 if TYPE_CHECKING:

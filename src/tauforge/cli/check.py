@@ -82,7 +82,7 @@ def _text(error: ModelError) -> str:
 def _others(path: Path, first: ModelError) -> list[str]:
     """Faults behind the first."""
     from tauforge.formats.loading import format_of, good_values
-    from tauforge.formats.toml_files import read_toml
+    from tauforge.formats.model_files import read_toml
 
     try:
         values = read_toml(path)

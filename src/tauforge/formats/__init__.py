@@ -4,11 +4,11 @@ from tauforge.plugins import register_writer
 
 for _kind, _suffix, _module in (
     ("SerialArm", ".toml", "arm_toml"),
-    ("SerialArm", ".urdf", "arm_as_mechanism"),
-    ("SerialArm", ".xml", "arm_as_mechanism"),
+    ("SerialArm", ".urdf", "xml_writer"),
+    ("SerialArm", ".xml", "xml_writer"),
     ("StewartPlatform", ".toml", "platform_toml"),
     ("Mechanism", ".toml", "mechanism_toml"),
-    ("Mechanism", ".urdf", "urdf_text"),
-    ("Mechanism", ".xml", "mjcf_text"),
+    ("Mechanism", ".urdf", "urdf_writer"),
+    ("Mechanism", ".xml", "mjcf_writer"),
 ):
     register_writer(_kind, _suffix, f"tauforge.formats.{_module}")

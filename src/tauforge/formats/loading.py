@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from tauforge.errors import ModelError
-from tauforge.formats.toml_files import parse, read_toml
+from tauforge.formats.model_files import parse, read_toml
 from tauforge.formats.toml_schema import TomlFormat
 from tauforge.robots.robot import Robot
 from tauforge.validation import did_you_mean, shown
 
 if TYPE_CHECKING:
-    from tauforge.formats.xml_lines import Element
+    from tauforge.formats.xml_reader import Element
     from tauforge.robots.mechanism.mechanism import Mechanism
     from tauforge.robots.serial.serial_arm import SerialArm
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
@@ -107,7 +107,7 @@ def load(
     path = Path(name_or_path)
     suffix = path.suffix.lower()
     if suffix in XML_SUFFIXES:
-        from tauforge.formats.xml_lines import read_xml  # few robots need it
+        from tauforge.formats.xml_reader import read_xml  # few robots need it
 
         return _xml_robot(read_xml(path), options)
     _refuse_urdf_options(repr(str(name_or_path)), options)
@@ -158,7 +158,7 @@ def loads(
         line = text.count("\n", 0, error.start) + 1
         raise ModelError("the text contains an unpaired surrogate", file=TEXT_SOURCE, line=line) from None
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
-        from tauforge.formats.xml_lines import parse_xml
+        from tauforge.formats.xml_reader import parse_xml
 
         return _xml_robot(parse_xml(data.lstrip(), TEXT_SOURCE), options)  # nothing may stand before <?xml
     if text.strip() and not _is_text(text) and "=" not in text:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tauforge.errors import ModelError
 from tauforge.formats import toml_schema as schema
-from tauforge.formats.toml_files import write_toml
+from tauforge.formats.model_files import write_toml
 from tauforge.formats.toml_schema import Entry, Key, Keys, Table, TomlFormat, values_of
 from tauforge.robots.mechanism import parts
 from tauforge.robots.mechanism.loop_closure import closed
@@ -174,7 +174,7 @@ def _on_urdf(top: Table, bodies: list[Table], joints: list[Table], springs: list
     from tauforge.formats.urdf_locked_joints import with_locked_joints  # most files of mechanisms do not need it
     from tauforge.formats.urdf_mechanism import described, start_of
     from tauforge.formats.urdf_tree import LETTERS, read_tree
-    from tauforge.formats.xml_lines import read_xml
+    from tauforge.formats.xml_reader import read_xml
 
     path = top.value("urdf")
     if not isinstance(path, Path):

@@ -15,12 +15,20 @@ import numpy as np
 from tauforge.algebra.vectors import IDENTITY, Matrix, Transform, Vector
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.formats.mjcf_bodies import Found, read_bodies
+from tauforge.formats.mjcf_elements import (
+    ACTUATORS,
+    Values,
+    check_spelling,
+    children,
+    classes_of,
+    is_true,
+    up_to,
+    with_includes,
+)
 from tauforge.formats.mjcf_geoms import visuals_of
-from tauforge.formats.mjcf_includes import with_includes
-from tauforge.formats.mjcf_values import ACTUATORS, Values, check_spelling, children, classes_of, is_true, up_to
 from tauforge.formats.urdf_mechanism import in_order
 from tauforge.formats.urdf_tree import unknown_name
-from tauforge.formats.xml_lines import Element, shown
+from tauforge.formats.xml_reader import Element, shown
 from tauforge.robots.mechanism.loop_closure import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, MechanismJoint, Spherical, Spring, Weld

@@ -9,10 +9,9 @@ from typing import Any
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.formats.inertials import NO_INERTIAL, Inertial
+from tauforge.formats.mjcf_elements import Values, check_spelling, is_true, unit, up_to
 from tauforge.formats.mjcf_geoms import BodyGeom, body_of_geoms
-from tauforge.formats.mjcf_values import Values, check_spelling, is_true, unit, up_to
-from tauforge.formats.xml_lines import Element, shown
+from tauforge.formats.xml_reader import NO_INERTIAL, Element, Inertial, shown
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, Hinge, MechanismJoint, Slider, Spherical, Weld
 
 IGNORED_IN_BODIES = ("camera", "light")

@@ -14,10 +14,9 @@ from tauforge import validation
 from tauforge.algebra.rotations import rotation_to
 from tauforge.algebra.vectors import IDENTITY, ZERO, Matrix, Transform, Vector
 from tauforge.errors import ModelError
-from tauforge.formats.file_names import relative_parts
-from tauforge.formats.inertials import NO_INERTIAL, Inertial, together
-from tauforge.formats.mjcf_values import Values, children, up_to
-from tauforge.formats.xml_lines import Element, shown
+from tauforge.formats.mjcf_elements import Values, children, up_to
+from tauforge.formats.model_files import relative_parts
+from tauforge.formats.xml_reader import NO_INERTIAL, Element, Inertial, shown, together
 from tauforge.robots.drawing import LARGEST_SIZE, Box, Cylinder, MeshFile, Shape, Sphere, Visual
 from tauforge.validation import Floats
 

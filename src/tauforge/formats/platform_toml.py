@@ -7,7 +7,7 @@ from typing import Any
 
 from tauforge.errors import ModelError
 from tauforge.formats import toml_schema as schema
-from tauforge.formats.toml_files import write_toml
+from tauforge.formats.model_files import write_toml
 from tauforge.formats.toml_schema import Key, Table, TomlFormat, values_of
 from tauforge.robots.stewart.description import MASSES
 from tauforge.robots.stewart.stewart_platform import StewartPlatform

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from tauforge import validation
 from tauforge.algebra.vectors import Matrix, Transform, Vector
 from tauforge.errors import ModelError
-from tauforge.formats.file_names import file_beside
+from tauforge.formats.model_files import file_beside
 from tauforge.robots.records import KnownException, Source
 from tauforge.robots.robot import Robot
 from tauforge.validation import IDENTITY_ROWS, Floats, Rows, shown

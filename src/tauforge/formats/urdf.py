@@ -11,12 +11,10 @@ from tauforge import validation
 from tauforge.algebra.rotations import rotation_to
 from tauforge.algebra.vectors import ZERO, Transform
 from tauforge.errors import ModelError, TauforgeWarning
-from tauforge.formats.inertials import Inertial, together
+from tauforge.formats.urdf_elements import read_visuals
 from tauforge.formats.urdf_locked_joints import check_lock, leader_of, with_locked_joints
 from tauforge.formats.urdf_tree import LETTERS, Attachment, UrdfJoint, UrdfTree, listed, read_tree, unknown_name
-from tauforge.formats.urdf_visuals import read_visuals
-from tauforge.formats.xml_lines import Element, read_xml, shown
-from tauforge.robots.drawing import Visual
+from tauforge.formats.xml_reader import Element, Inertial, read_xml, shown, together
 from tauforge.robots.plausibility import levels_to_the_caller
 from tauforge.robots.records import Source
 from tauforge.robots.robot import Robot
@@ -163,13 +161,16 @@ def _arm_of_chain(tree: UrdfTree, links: Links, chain: Sequence[UrdfJoint], tip:
     robot = tree.robot
     composites = [_composite(tree, links, joint) for joint in chain]
     tool = _tool_link(tree, links, chain[-1], tip)
+    numbers: dict[str | None, int] = {None: 0} | {joint.name: i for i, joint in enumerate(chain, 1)}
+    # a joint's link frame is that of the URDF's child link, see `_arm_joint`
+    places = {link: (numbers[at.carrier], at.placement) for link, at in links.items() if at.carrier in numbers}
     try:
         arm = SerialArm(
             joints=tuple(_arm_joint(joint, links, body) for joint, body in zip(chain, composites, strict=True)),
             tool=validation.from_transform(links[tool.link].placement),
             name=robot.text("name"),
             sources=(Source(("tool",), f"the frame of link {shown(tool.link)} of the URDF", tool.reason),),
-            visuals=_visuals(robot, links, chain),
+            visuals=read_visuals(robot, places),
         )
     except ModelError as error:
         raise error.located(robot.file) from None
@@ -218,19 +219,3 @@ def _arm_joint(joint: UrdfJoint, links: Links, body: Inertial) -> Joint:
         max_force=joint.max_force,
         name=joint.name,
     )
-
-
-def _visuals(robot: Element, links: Links, chain: Sequence[UrdfJoint]) -> tuple[Visual, ...]:
-    """The visuals of what the arm consists of; those on branches that are left out are left out with them.
-
-    The link frame of a joint is that of the URDF's child link, see `_arm_joint`, so what fixed joints hold is placed in
-    it by its attachment.
-    """
-    frames: dict[str | None, int] = {None: 0} | {joint.name: i for i, joint in enumerate(chain, 1)}
-    found = []
-    for link, origin, shape, rgba in read_visuals(robot):
-        carrier, placement = links[link]
-        if carrier in frames:
-            rows = validation.from_transform(placement.then(origin))
-            found.append(Visual(name=link, link=frames[carrier], placement=rows, shape=shape, rgba=rgba))
-    return tuple(found)

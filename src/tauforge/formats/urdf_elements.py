@@ -1,17 +1,25 @@
-"""The elements and attributes of URDF that are read, by declaration; and those that are not known.
+"""Elements and attributes of URDF by declaration, those that are not known, and visuals.
 
 A misspelt name would be read as absent, and many have defaults: it is refused. Others are some tool's own: unknown
-attributes are ignored with a warning, unknown tags silently.
+attributes are ignored with a warning, unknown tags silently. Visuals are no physics: a bad one is left out with a
+warning. Mesh files are named here and never opened.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import cache
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from tauforge.formats.xml_lines import Element, shown
-from tauforge.robots.drawing import LARGEST_SIZE
+from tauforge import validation
+from tauforge.algebra.vectors import NO_DISPLACEMENT, Transform, Vector
+from tauforge.errors import ModelError, TauforgeWarning
+from tauforge.formats.model_files import MANIFEST, PACKAGE, relative_parts
+from tauforge.formats.xml_reader import Element, one_typo_away, shown
+from tauforge.robots.drawing import LARGEST_SIZE, Box, Cylinder, MeshFile, Shape, Sphere, Visual
+from tauforge.robots.plausibility import levels_to_the_caller
+from tauforge.validation import Floats
 
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 ZEROS = (0.0, 0.0, 0.0)
@@ -63,6 +71,12 @@ URDF_CHILDREN = {
 }
 IGNORED_CHILDREN = ("visual", "collision", "calibration", "safety_controller")  # read elsewhere, or not used here
 MAX_NAMED = 5  # that one warning names
+MAX_VISUALS = 1000  # far above any robot, and drawn without trouble
+SHAPE_CLASSES: dict[str, type[Shape]] = {"box": Box, "cylinder": Cylinder, "sphere": Sphere, "mesh": MeshFile}
+MESH_REMEDY = (
+    "Keep meshes in the folder of the URDF, or name them package://FOLDER/... by a folder with a package.xml that the "
+    "URDF is in"
+)
 
 
 def value(element: Element, name: str) -> Any:
@@ -88,18 +102,22 @@ def values(owner: Element, tag: str, *names: str) -> list[Any]:
     return defaults if element is None else [value(element, name) for name in names]
 
 
-def unknown_names(elements: Iterable[Element]) -> str | None:
+def read_origin(owner: Element) -> Transform:
+    """The frame of the <origin> in an element, seen from the frame around it."""
+    origin = owner.optional_child("origin")
+    if origin is None:
+        return NO_DISPLACEMENT
+    rpy, xyz = value(origin, "rpy"), value(origin, "xyz")
+    return Transform(validation.rotation_from_rpy(*rpy), Vector(*xyz))
+
+
+def unknown_names(elements: Iterable[Element]) -> str:
     """Refuse what is misspelt in links and joints; name what else is unknown, for one warning about the file."""
     told: dict[tuple[str, str], str] = {}
-    left_out = 0
     for element, what, name, meant in _unknown(elements):
-        key = (element.tag, name)
-        if len(told) < MAX_NAMED and key not in told:
-            hint = f" (did you mean {meant}?)" if meant else ""
-            told[key] = f"{what} {shown(name)} of <{element.tag}> on line {element.line}{hint}"
-        elif key not in told:
-            left_out += 1
-    return ", ".join(told.values()) + (f" and {left_out} more" if left_out else "") or None
+        hint = f" (did you mean {meant}?)" if meant else ""
+        told.setdefault((element.tag, name), f"{what} {shown(name)} of <{element.tag}> on line {element.line}{hint}")
+    return validation.listed(told.values(), MAX_NAMED)
 
 
 def _unknown(elements: Iterable[Element]) -> Iterator[tuple[Element, str, str, str | None]]:
@@ -138,24 +156,121 @@ def _refuse_if_absent(element: Element, what: str, name: str, meant: str, presen
         raise element.fault(f"unknown {what} {shown(name)}", field=where, remedy=f"Did you mean {meant}?")
 
 
-def one_typo_away(name: str, known: tuple[str, ...]) -> str | None:
-    """The known name that differs by one letter more, less, changed or swapped with its neighbour, or in case.
+# ------------------------------------------------------------------------------------------------------------ visuals
 
-    Quick for any number of names: a file may have 50,000.
+
+def read_visuals(robot: Element, places: Mapping[str, tuple[int, Transform]]) -> tuple[Visual, ...]:
+    """The visuals of links that have a place; one TauforgeWarning names those that are left out, by line and element.
+
+    places: number of the link that moves with it, and that link's frame <- the URDF's, by name of the URDF's link
     """
-    variants, longest = _variants(known)
-    if len(name) > longest:
+    links = [element for element in robot.children if element.tag == "link"]
+    visuals = [(link, child) for link in links for child in link.children if child.tag == "visual"]
+    materials = _materials(robot, [visual for _, visual in visuals])
+    found: list[Visual] = []
+    faults: list[tuple[str, ModelError]] = []
+    for link, visual in visuals[:MAX_VISUALS]:
+        name = link.text("name")
+        try:
+            origin, shape, rgba = _origin(visual), _shape(visual), _colour(visual, materials)
+        except ModelError as error:
+            faults.append((name, error))
+            continue
+        if name in places:
+            number, outer = places[name]
+            placement = validation.from_transform(outer.then(origin))
+            found.append(Visual(name=name, link=number, placement=placement, shape=shape, rgba=rgba))
+    if len(visuals) > MAX_VISUALS:
+        name, visual = visuals[MAX_VISUALS][0].text("name"), visuals[MAX_VISUALS][1]
+        faults.append((name, visual.fault(f"the robot has more than {MAX_VISUALS} visuals", field="visual")))
+    if faults:
+        _warn(robot, faults)
+    return tuple(found)
+
+
+def _warn(robot: Element, faults: list[tuple[str, ModelError]]) -> None:
+    told = [
+        ": ".join(filter(None, (f"line {error.line}, link {shown(name)}", error.field, error.problem)))
+        for name, error in faults
+    ]
+    more = f" and {len(told) - MAX_NAMED} more" if len(told) > MAX_NAMED else ""
+    text = f"{robot.file}: visuals are left out: {'; '.join(told[:MAX_NAMED])}{more}"
+    remedy = next((error.remedy for _, error in faults if error.remedy), None)
+    warnings.warn(TauforgeWarning(text, remedy=remedy), stacklevel=levels_to_the_caller())
+
+
+def _materials(robot: Element, visuals: list[Element]) -> dict[str, Element]:
+    """The <color> of every material that has a name and one: those of the robot, then those of its visuals."""
+    defined = [child for element in (robot, *visuals) for child in element.children if child.tag == "material"]
+    colours: dict[str, Element] = {}
+    for material in defined:
+        colour = next((child for child in material.children if child.tag == "color"), None)
+        if colour is not None and material.attributes.get("name"):
+            colours.setdefault(material.attributes["name"], colour)
+    return colours
+
+
+def _colour(visual: Element, materials: dict[str, Element]) -> Floats | None:
+    """The visual's own colour, or that of the material it names; a name without a colour says nothing."""
+    material = visual.optional_child("material")
+    if material is None:
         return None
-    return next((variants[variant] for variant in _shortened(name.lower()) if variant in variants), None)
+    colour = material.optional_child("color") or materials.get(material.attributes.get("name", ""))
+    return None if colour is None else colour.rgba()
 
 
-@cache
-def _variants(known: tuple[str, ...]) -> tuple[dict[str, str], int]:
-    """What is left of each known name without one of its letters; and the most letters of a name one typo away."""
-    variants = {variant: word for word in reversed(known) for variant in reversed(_shortened(word))}
-    return variants, 1 + max(map(len, known))
+def _origin(visual: Element) -> Transform:
+    found = read_origin(visual)
+    if not all(abs(part) <= LARGEST_SIZE for part in found.translation):
+        origin = visual.child("origin")
+        raise origin.fault(f"expected at most {LARGEST_SIZE:g} m, got {shown(origin.text('xyz'))}", field="origin xyz")
+    return found
 
 
-def _shortened(word: str) -> list[str]:
-    """The word, and what is left of it without one of its letters."""
-    return [word, *(word[:i] + word[i + 1 :] for i in range(len(word)))]
+def _shape(visual: Element) -> Shape:
+    geometry = visual.child("geometry")
+    if len(geometry.children) != 1 or geometry.children[0].tag not in SHAPE_CLASSES:
+        tags = ", ".join(f"<{child.tag[:20]}>" for child in geometry.children[:3]) or "nothing"
+        raise geometry.fault(f"expected one of {', '.join(SHAPE_CLASSES)}, got {tags}", field="geometry")
+    element = geometry.children[0]
+    if element.tag == "mesh":
+        return _mesh(element)
+    return SHAPE_CLASSES[element.tag](*(value(element, name) for name in URDF_ATTRIBUTES[element.tag]))
+
+
+def _mesh(mesh: Element) -> MeshFile:
+    folder, name = _mesh_place(mesh)
+    scale = value(mesh, "scale")
+    if not all(0 < abs(factor) <= LARGEST_SIZE for factor in scale):
+        raise mesh.fault(f"expected three factors other than 0, got {shown(mesh.text('scale'))}", field="mesh scale")
+    return MeshFile(folder, name, scale, value(mesh, "filename"))
+
+
+def _mesh_place(mesh: Element) -> tuple[str | None, str]:
+    """The folder (None for a text) and the file in it that a <mesh> names; ModelError where it is outside the model's.
+
+    package://NAME/rest is rest in the folder of the URDF if that is called NAME, else in the nearest folder called NAME
+    around it that has a package.xml. Where there is none, NAME is a folder beside the URDF. Every other name is
+    relative to the URDF.
+    """
+    given: str = value(mesh, "filename")
+    folder = mesh.file.absolute().parent if isinstance(mesh.file, Path) else None
+    path = given
+    if given.startswith(PACKAGE):
+        path = given.removeprefix(PACKAGE)
+        package, slash, rest = path.partition("/")
+        around = None if folder is None else _package(folder, package)
+        if package and slash and around is not None:
+            folder, path = around, rest
+    try:
+        parts = relative_parts(given, path)
+    except ModelError as error:
+        raise mesh.fault(error.problem, field="mesh filename", remedy=MESH_REMEDY) from None
+    return (None if folder is None else str(folder)), "/".join(parts)
+
+
+def _package(folder: Path, name: str) -> Path | None:
+    """The package of this name that a folder is in. Any other folder around it, such as a home folder, is none."""
+    if folder.name == name:
+        return folder
+    return next((one for one in folder.parents if one.name == name and (one / MANIFEST).is_file()), None)

@@ -11,7 +11,7 @@ from tauforge.algebra.rotations import rotation_about
 from tauforge.algebra.vectors import IDENTITY, ZERO, Transform
 from tauforge.errors import ModelError
 from tauforge.formats.urdf_tree import LETTERS, Mimic, UrdfJoint, UrdfTree, meant, unknown_name
-from tauforge.formats.xml_lines import shown
+from tauforge.formats.xml_reader import shown
 from tauforge.robots.plausibility import warn_of_coordinate
 
 SAME_COORDINATE = 1e-9  # of two coordinates of one joint, rad or m, and relative to them

@@ -10,11 +10,10 @@ from tauforge import validation
 from tauforge.algebra.rotations import rotation_to
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Transform, Vector
 from tauforge.errors import ModelError
+from tauforge.formats.urdf_elements import read_visuals
 from tauforge.formats.urdf_locked_joints import coordinates_at_zero, displaced, held_coordinate
 from tauforge.formats.urdf_tree import LETTERS, UrdfJoint, UrdfTree, listed, unknown_name
-from tauforge.formats.urdf_visuals import read_visuals
-from tauforge.formats.xml_lines import Element, shown
-from tauforge.robots.drawing import Visual
+from tauforge.formats.xml_reader import shown
 from tauforge.robots.mechanism.loop_closure import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, Hinge, MechanismJoint, Planar, Slider, Weld
@@ -65,6 +64,7 @@ def described(tree: UrdfTree, tool: str | None, actuated: Sequence[str] | None) 
     if tool == GROUND_NAME or (tool is not None and tool not in names):
         raise ModelError(f"{tool!r} is the ground", field="tool")
     last = tool or names[-1]
+    places = {name: (k, NO_DISPLACEMENT) for k, name in enumerate(names, 1)} | {GROUND_NAME: (0, NO_DISPLACEMENT)}
     reason = "chosen by name" if tool else "the last link; tool= or replace(tool=...) chooses another"
     return {
         "bodies": tuple(bodies),
@@ -72,7 +72,7 @@ def described(tree: UrdfTree, tool: str | None, actuated: Sequence[str] | None) 
         "tool": last,
         "name": tree.robot.text("name"),
         "sources": (Source(("tool",), f"link {shown(last)} of the URDF", reason),),
-        "visuals": _visuals(tree.robot, names),
+        "visuals": read_visuals(tree.robot, places),
     }
 
 
@@ -156,13 +156,4 @@ def _joint(tree: UrdfTree, joint: UrdfJoint, frame: Transform, at_zero: Mapping[
         max_force=joint.max_force,
         mimic=follows and (follows.joint, follows.multiplier, follows.offset),
         axis=tuple(axis),
-    )
-
-
-def _visuals(robot: Element, names: Sequence[str]) -> tuple[Visual, ...]:
-    numbers = {name: k for k, name in enumerate(names, 1)} | {GROUND_NAME: 0}
-    return tuple(
-        Visual(name=link, link=numbers[link], placement=validation.from_transform(origin), shape=shape, rgba=rgba)
-        for link, origin, shape, rgba in read_visuals(robot)
-        if link in numbers
     )

@@ -1,6 +1,6 @@
 """The tree of a URDF file: links and joints, read strictly.
 
-Collisions, transmissions and simulator tags are passed over, visuals are read by `urdf_visuals`; no file but the URDF
+Collisions, transmissions and simulator tags are passed over, visuals are read by `urdf_elements`; no file but the URDF
 is opened.
 """
 
@@ -16,9 +16,8 @@ from typing import NamedTuple
 from tauforge import validation
 from tauforge.algebra.vectors import E_X, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
 from tauforge.errors import ModelError, TauforgeWarning
-from tauforge.formats.inertials import NO_INERTIAL, Inertial
-from tauforge.formats.urdf_elements import MOMENTS, unknown_names, value, values
-from tauforge.formats.xml_lines import XACRO_REMEDY, Element, shown
+from tauforge.formats.urdf_elements import MOMENTS, read_origin, unknown_names, value, values
+from tauforge.formats.xml_reader import NO_INERTIAL, XACRO_REMEDY, Element, Inertial, shown
 from tauforge.robots.plausibility import levels_to_the_caller
 
 LETTERS = {"revolute": "R", "continuous": "R", "prismatic": "P"}
@@ -102,7 +101,7 @@ def read_tree(robot: Element) -> UrdfTree:
     bodies = {name: _read_inertial(link) for name, link in links.items()}
     joints = {name: _read_joint(element) for name, element in elements.items()}
     tree = _rooted(robot, links, bodies, joints)
-    if unknown is not None:
+    if unknown:
         text = f"{robot.file}: unknown names are ignored: {unknown}"
         warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
     return tree
@@ -133,15 +132,6 @@ def _read_inertial(link: Element) -> Inertial:
     xx, xy, xz, yy, yz, zz = values(inertial, "inertia", *MOMENTS)
     inertia = Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
     return Inertial(mass, ZERO, inertia).seen_from(read_origin(inertial))
-
-
-def read_origin(owner: Element) -> Transform:
-    """The frame of the <origin> in an element, seen from the frame around it."""
-    origin = owner.optional_child("origin")
-    if origin is None:
-        return NO_DISPLACEMENT
-    rpy, xyz = value(origin, "rpy"), value(origin, "xyz")
-    return Transform(validation.rotation_from_rpy(*rpy), Vector(*xyz))
 
 
 def _read_joint(joint: Element) -> UrdfJoint:

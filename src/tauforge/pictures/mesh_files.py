@@ -26,7 +26,7 @@ import numpy as np
 
 from tauforge.errors import ModelError
 from tauforge.extras import extra_for
-from tauforge.formats.file_names import MANIFEST, PACKAGE
+from tauforge.formats.model_files import MANIFEST, PACKAGE
 from tauforge.pictures.triangles import Mesh, sound, stretched
 from tauforge.robots.drawing import LARGEST_SIZE, MeshFile
 

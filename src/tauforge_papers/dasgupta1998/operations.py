@@ -16,12 +16,10 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import ZERO, Matrix, Vector
 from tauforge.evaluation.functions import flat
 from tauforge.formulations.bodies import Wrench
-from tauforge.formulations.stewart import dasgupta1998, exact, forward_kinematics
-from tauforge.formulations.stewart.kinematics import LegMotion
+from tauforge.formulations.stewart import dasgupta1998, exact, kinematics
+from tauforge.formulations.stewart.kinematics import LegMotion, leg_vectors
 from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformParameters
-from tauforge.formulations.stewart.platform_equations import inertial_wrench, leg_vectors
-from tauforge.formulations.stewart.reactions import reactions
-from tauforge.robots.stewart.functions import motion
+from tauforge.robots.stewart.formulas import motion
 from tauforge.tracing.counting import Counted, count, operations
 from tauforge.tracing.graph import trace
 from tauforge_papers.stewart_paths import Path
@@ -59,7 +57,7 @@ def parts(p: PlatformParameters) -> tuple[Part, Part, Part]:
     """As the paper divides its method: the dearest leg, the platform alone, the final system."""
     return (
         Part("a leg (sec. 2)", LEG, max(leg_costs(p))),
-        Part("platform only", PLATFORM, cost(lambda x: inertial_wrench(p, _state(x)), 18)),
+        Part("platform only", PLATFORM, cost(lambda x: exact.inertial_wrench(p, _state(x)), 18)),
         Part("final system of equations", SOLUTION, cost(_final_system, 6 + 10 * len(p.legs))),
     )
 
@@ -105,7 +103,7 @@ def reactions_extra(p: PlatformParameters) -> Extra:
     """Cost of all joint reactions beyond the actuator forces, in the exact model's vector equations."""
     return Extra(
         cost(lambda x: exact.inverse_dynamics(p, _state(x)), 18),
-        cost(lambda x: [[*wrench] for leg in reactions(p, _state(x)) for wrench in leg], 18),
+        cost(lambda x: [[*wrench] for leg in exact.reactions(p, _state(x)) for wrench in leg], 18),
     )
 
 
@@ -126,14 +124,14 @@ def joint_space(p: PlatformParameters, path: Path) -> JointSpace:
     """path: in the time steps of the paper."""
 
     def step(x: Scalars) -> Any:
-        guess = forward_kinematics.Guess(Vector(*x[6:9]), Quaternion(*x[9:13]))
-        return [*forward_kinematics.step(p.legs, x[:6], guess)]
+        guess = kinematics.PoseGuess(Vector(*x[6:9]), Quaternion(*x[9:13]))
+        return [*kinematics.newton_step(p.legs, x[:6], guess)]
 
     return JointSpace(
         cost(step, 13).shared,
         newton_steps(p, path),
-        cost(lambda x: forward_kinematics.twist(p, motion(x[:6]), x[6:]), 12).shared,
-        cost(lambda x: forward_kinematics.acceleration(p, motion(x[:6], x[6:12]), x[12:]), 18).shared,
+        cost(lambda x: kinematics.twist_of_rates(p, motion(x[:6]), x[6:]), 12).shared,
+        cost(lambda x: kinematics.acceleration_of_rates(p, motion(x[:6], x[6:12]), x[12:]), 18).shared,
     )
 
 
@@ -143,8 +141,8 @@ def newton_steps(p: PlatformParameters, path: Path) -> float:
     poses = path.states.position.tolist()
     for before, now in pairwise(poses):
         lengths = [leg.L for leg in leg_vectors(p, motion(now))]
-        guess = forward_kinematics.Guess(Vector(*before[:3]), quaternion_of(Vector(*before[3:])))
-        while forward_kinematics.residual(p.legs, lengths, guess) > CONVERGED:
-            guess = forward_kinematics.step(p.legs, lengths, guess)
+        guess = kinematics.PoseGuess(Vector(*before[:3]), quaternion_of(Vector(*before[3:])))
+        while kinematics.length_error(p.legs, lengths, guess) > CONVERGED:
+            guess = kinematics.newton_step(p.legs, lengths, guess)
             total += 1
     return total / (len(poses) - 1)

@@ -16,7 +16,7 @@ from tauforge.formats.loading import load
 from tauforge.formulations.stewart import dasgupta1998, exact, kinematics, pedrammehr2012
 from tauforge.formulations.stewart.pedrammehr2012_closed import Terms
 from tauforge.motion import MotionSample
-from tauforge.robots.stewart.functions import motion
+from tauforge.robots.stewart.formulas import motion
 from tauforge_papers.misprints import Line, printed_formula
 from tauforge_papers.pedrammehr2012.rotations import Errors, Rotation, columns, kinematic_errors, rotations
 from tauforge_papers.random_platforms import fast_states, random_platform

@@ -18,7 +18,7 @@ from tauforge.arrays import Array
 from tauforge.formulations.stewart.kinematics import LegMotion, leg_motion
 from tauforge.formulations.stewart.parameters import PlatformMotion
 from tauforge.motion import MotionSample, pose_rates
-from tauforge.robots.stewart.functions import motion
+from tauforge.robots.stewart.formulas import motion
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge_papers.stewart_legs import legs
 

@@ -11,7 +11,7 @@ import pytest
 import tauforge as tf
 from support.platforms import HOME, calls, parts, quarter_turned, random_motion, random_platform, with_spherical_legs
 from support.tolerances import ROUNDING, SINGLE, error, solve_tolerance
-from tauforge.robots.stewart import functions as stewart_formulas
+from tauforge.robots.stewart import formulas as stewart_formulas
 
 RANDOM = random_platform(np.random.default_rng(1))
 SOLVED_WITH_H = ("inverse_dynamics", "joint_reactions", "forward_rates", "forward_kinematics")
@@ -96,7 +96,7 @@ def test_every_model(name, model):
 
 @pytest.mark.parametrize("model", [model for model in tf.STEWART_MODELS if "1" in model])
 def test_every_correction(model):
-    from tauforge.robots.stewart.functions import MODELS
+    from tauforge.formulations.stewart import MODELS
 
     platform, arguments = state("random", 4, (5,))
     options = {"model": model, "corrections": MODELS[model].corrections}

@@ -16,7 +16,7 @@ from tauforge.analysis.assumptions import assess
 from tauforge.analysis.linearisation import linearise
 from tauforge.analysis.sizing import size_actuators
 from tauforge.robots.poses import pose_rates
-from tauforge.robots.stewart import varying as platform_varying
+from tauforge.robots.stewart import model as platform_model
 
 UNIVERSAL = random_platform(np.random.default_rng(1), stroke=None, cone_angles=None)
 PLATFORM = with_spherical_legs(UNIVERSAL, np.random.default_rng(2))
@@ -107,7 +107,7 @@ def test_varying_fields(function):
             assert error(np.ravel(a[row]), np.ravel(b)) < max(ROUNDING, allowed)
 
 
-@pytest.mark.parametrize("field", platform_varying.SPINNING)
+@pytest.mark.parametrize("field", platform_model.SPINNING)
 def test_fields_that_could_spin_a_leg_do_not_vary(field):
     message = rf"varying: '{field}' cannot vary .* could spin them. Use one of base_points, .*, or `replace`"
     with pytest.raises(tf.UnsupportedFeatureError, match=message):

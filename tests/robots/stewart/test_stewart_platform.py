@@ -16,8 +16,8 @@ from support.mechanisms import six_rus
 from support.platforms import HOME, calls, parts, random_motion, random_platform, rotation
 from support.strategies import random_rotation, seeds
 from support.tolerances import EPSILON, FORMULATIONS, ROUNDING, SHORT_DIFFERENCES, SINGLE, error, solve_tolerance
+from tauforge.formulations.stewart import MODELS
 from tauforge.robots.records import Source
-from tauforge.robots.stewart.functions import MODELS
 
 CORES = {
     "inverse_kinematics": [(6,)],

@@ -17,8 +17,7 @@ from tauforge.algebra.vectors import ZERO, ZERO_MATRIX, Matrix, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart import exact
 from tauforge.formulations.stewart.lumping import LumpedPlatform
-from tauforge.formulations.stewart.moving_base import MovingBase
-from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformParameters
+from tauforge.formulations.stewart.parameters import MovingBase, PlatformMotion, PlatformParameters
 from tauforge.formulations.stewart.spherical_legs import FreeTip, free_tip_mass_matrix
 from tauforge.formulations.stewart.universal_coordinates import Tip, gathered, spread, tip, without
 

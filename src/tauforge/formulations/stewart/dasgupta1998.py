@@ -21,9 +21,9 @@ from tauforge.algebra.inertias import rotated
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
-from tauforge.formulations.stewart.kinematics import LegMotion, centre_accelerations, leg_motion
+from tauforge.formulations.stewart.exact import inertial_wrench
+from tauforge.formulations.stewart.kinematics import LegMotion, centre_accelerations, leg_forces, leg_motion
 from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion, PlatformParameters
-from tauforge.formulations.stewart.platform_equations import inertial_wrench, leg_forces
 
 
 class DasguptaCorrections(NamedTuple):

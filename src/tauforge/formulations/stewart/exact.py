@@ -1,4 +1,4 @@
-"""The exact inverse dynamics of a Stewart platform, as vector equations.
+"""The exact dynamics of a Stewart platform as vector equations: forces of the actuators, joint reactions and energy.
 
 Two ways lead to these equations: Pedrammehr's eqs 1-17, 22-23, 25-31, 34-40, 45-47 and 49 (25 corrected), or Dasgupta's
 eqs 1-37 with the leg's spin, without eq. 16's second parallel-axis term and with the universal joint's moment along
@@ -6,8 +6,8 @@ c = u x v. The papers as printed are in `dasgupta1998` and `pedrammehr2012`. A s
 moment on the leg, and the leg does not spin (`kinematics`): then Dasgupta's eqs 1-37 without eq. 16's second term are
 exact.
 
-The base may move (`moving_base`), which the papers do not consider. Inertia forces follow from absolute accelerations
-and turns, friction and reflected masses from motion relative to the base.
+Newton's and Euler's equations of the platform, `inertial_wrench`, are the same in all models. Where the base moves,
+inertia forces follow from absolute accelerations and turns, friction and reflected masses from motion relative to it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,42 @@ from typing import NamedTuple
 
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import Vector, cross, dot
-from tauforge.formulations.bodies import NO_WRENCH, Wrench
-from tauforge.formulations.stewart.kinematics import LegMotion, centre_accelerations, leg_motion
-from tauforge.formulations.stewart.moving_base import FIXED_BASE, MovingBase, absolute_turning, without_spin
-from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion, PlatformParameters
-from tauforge.formulations.stewart.platform_equations import inertial_wrench, leg_forces, leg_vectors
+from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
+from tauforge.formulations.bodies import NO_WRENCH, BodyParameters, Wrench
+from tauforge.formulations.stewart.kinematics import (
+    LegMotion,
+    centre_accelerations,
+    leg_forces,
+    leg_motion,
+    leg_vectors,
+)
+from tauforge.formulations.stewart.parameters import (
+    FIXED_BASE,
+    LegParameters,
+    MovingBase,
+    PlatformMotion,
+    PlatformParameters,
+    absolute_turning,
+    carried,
+    without_spin,
+)
+
+
+def inertial_wrench(
+    p: PlatformParameters, m: PlatformMotion, inertia: Matrix | None = None, base: MovingBase = FIXED_BASE
+) -> Wrench:
+    """The wrench that the platform needs at its origin: M (a_g - g), and R x that + I alpha + omega x I omega (D33-34).
+
+    inertia: about the mass centre, base axes; default that of the body (D32).
+    """
+    R = m.R @ p.body.com  # D30, P47
+    a = cross(m.alpha, R) + cross(m.omega, cross(m.omega, R)) + m.a  # D31, P46
+    if base is not FIXED_BASE:
+        a = a + carried(base, m.X + R, m.v + cross(m.omega, R))
+    omega, alpha = absolute_turning(base, m.omega, m.alpha)
+    I = rotated(p.body.inertia, m.R) if inertia is None else inertia
+    force = (a - p.gravity) * p.body.mass  # P45
+    return Wrench(force, cross(R, force) + I @ alpha + cross(omega, I @ omega))  # P49
 
 
 class LegLoad(NamedTuple):
@@ -84,7 +114,7 @@ def missing_wrench(
     external: Wrench = NO_WRENCH,
     base: MovingBase = FIXED_BASE,
 ) -> Wrench:
-    """What the actuators and the external wrench leave to be desired, at the platform's origin.
+    """Residual wrench on the platform at its origin: what actuators and external wrench lack.
 
     Identity: zero where the actuators have the forces of `inverse_dynamics`.
     """
@@ -94,3 +124,55 @@ def missing_wrench(
         push = load.motion.s * (load.D - actuator)
         force, moment = force + push, moment + cross(load.motion.q, push)
     return Wrench(force, moment)
+
+
+class Reactions(NamedTuple):
+    """Wrenches of one leg's joints, base axes."""
+
+    universal: Wrench  # of the base on the lower part, at the base joint, whatever its kind
+    # of the lower part on the upper part, about the base joint, actuator and friction included: F_p of D23 and D26 is
+    # its force + C_p L' s, and F_c of D28 its force across the leg
+    prismatic: Wrench
+    spherical: Wrench  # of the platform on the leg, at the platform joint
+
+
+def reactions(
+    p: PlatformParameters, m: PlatformMotion, external: Wrench = NO_WRENCH, base: MovingBase = FIXED_BASE
+) -> list[Reactions]:
+    """Identity: along the leg the prismatic force is F - C_p L' - m_r L'', F being the actuator's force."""
+    loads = [leg_load(p, leg, m, base) for leg in p.legs]
+    along = leg_forces(leg_vectors(p, m), required_wrench(p, m, external, loads, base))
+    result = []
+    for load, x in zip(loads, along, strict=True):
+        l = load.motion
+        F_s = load.K - l.s * x  # D21: the leg pushes the platform by x
+        on_lower = l.c * load.M_u - l.W * p.friction.universal
+        F_p, M_p = load.upper.force - F_s, load.upper.moment - cross(l.S, F_s) + load.f  # D23, D18
+        universal = Wrench(load.lower.force + F_p, on_lower)  # D27, or D25 with F_p - C_p L' s in one
+        result.append(Reactions(universal, Wrench(F_p, M_p), Wrench(F_s, ZERO - load.f)))
+    return result
+
+
+def body_energy(body: BodyParameters, axes: Matrix, velocity: Vector, omega: Vector) -> Scalar:
+    """m v.v / 2 + omega . I omega / 2, v of the mass centre."""
+    turning = dot(omega, rotated(body.inertia, axes) @ omega)
+    return 0.5 * (body.mass * dot(velocity, velocity) + turning)
+
+
+def energies(p: PlatformParameters, m: PlatformMotion) -> tuple[Scalar, Scalar]:
+    """Kinetic (reflected masses included) and potential (from the base frame's origin).
+
+    Identities: kinetic = twist . M twist / 2; d(kinetic + potential)/dt is the power of actuators, friction and
+    external wrench.
+    """
+    r = m.R @ p.body.com
+    kinetic = body_energy(p.body, m.R, m.v + cross(m.omega, r), m.omega)
+    weight = (m.X + r) * p.body.mass
+    for leg in p.legs:
+        l = leg_motion(leg, m)
+        r_d, r_u = l.T @ leg.lower.com, l.S + l.T @ leg.upper.com
+        kinetic = kinetic + body_energy(leg.lower, l.T, cross(l.W, r_d), l.W)
+        kinetic = kinetic + body_energy(leg.upper, l.T, l.s * l.Ldot + cross(l.W, r_u), l.W)
+        kinetic = kinetic + 0.5 * leg.reflected_mass * (l.Ldot * l.Ldot)
+        weight = weight + (leg.b + r_d) * leg.lower.mass + (leg.b + r_u) * leg.upper.mass
+    return kinetic, -dot(p.gravity, weight)

@@ -1,4 +1,4 @@
-"""Motion of the legs from the motion of the platform.
+"""Motion of the legs from that of the platform, and back: poses from lengths, twists and accelerations from rates.
 
 The source is Dasgupta & Mruthyunjaya 1998, eqs 1-9, and Pedrammehr et al. 2012, eqs 1-30. Where they disagree the
 second is right: a universal joint lets the leg spin about itself, so W.s = 0 (D6, D8, D9) does not hold. `spin=False`
@@ -12,17 +12,32 @@ u, since c.n = -sqrt(1 - (u.n)^2). His other way to the angular acceleration, by
 
 Between two spherical joints W.s = 0 is right for a leg that is symmetric about itself, has no friction about its axis,
 and starts without spin: no moment acts about s, and I_s (W.s)' = 0. Such a leg has no fixed axis k.
+
+Poses follow from lengths (Dasgupta sec. 4.3) by Newton's method, applied to squared lengths, which need no roots:
+(S.S - l^2)/2 = 0 with the Jacobian's rows [S, q x S]. The orientation is a quaternion, so that no orientation is
+special; a step applies a small rotation to it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.rotations import axes_along
-from tauforge.algebra.scalars import Scalar, sqrt
+from tauforge.algebra.linear import solved_by_pivots
+from tauforge.algebra.rotations import Quaternion, axes_along, turned_slightly
+from tauforge.algebra.scalars import Scalar, reciprocal, sqrt
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
-from tauforge.formulations.stewart.moving_base import FIXED_BASE, MovingBase, carried
-from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion
+from tauforge.formulations.bodies import Wrench
+from tauforge.formulations.stewart.parameters import (
+    FIXED_BASE,
+    LegParameters,
+    MovingBase,
+    PlatformMotion,
+    PlatformParameters,
+    carried,
+)
+
+TINY_SQUARE = 1e-300  # avoids 0/0 where all lengths are 0
 
 
 class LegVector(NamedTuple):
@@ -122,3 +137,71 @@ def centre_accelerations(leg: LegParameters, m: LegMotion, base: MovingBase = FI
         a_d = a_d + carried(base, leg.b + r_d, cross(m.W, r_d))
         a_u = a_u + carried(base, leg.b + r_u, m.s * m.Ldot + cross(m.W, r_u))
     return CentreAccelerations(r_d, a_d, r_u, a_u)
+
+
+def leg_vectors(p: PlatformParameters, m: PlatformMotion) -> list[LegVector]:
+    return [leg_vector(leg, m.X, m.R) for leg in p.legs]
+
+
+def force_matrix(legs: Sequence[LegVector]) -> list[list[Scalar]]:
+    """H: its columns are the wrenches of unit forces that extend the legs (D36)."""
+    columns = [[*leg.s, *cross(leg.q, leg.s)] for leg in legs]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def leg_forces(legs: Sequence[LegVector], wanted: Wrench) -> list[Scalar]:
+    """Forces along the legs that together give the wrench."""
+    return solved_by_pivots(force_matrix(legs), [*wanted.force, *wanted.moment])
+
+
+class PoseGuess(NamedTuple):
+    X: Vector
+    orientation: Quaternion
+
+
+def newton_step(legs: Sequence[LegParameters], lengths: Sequence[Scalar], g: PoseGuess) -> PoseGuess:
+    """One step of Newton's method."""
+    R = g.orientation.rotation()
+    rows, errors = [], []
+    for leg, length in zip(legs, lengths, strict=True):
+        q = R @ leg.p
+        S = q + (g.X - leg.b)
+        rows.append([*S, *cross(q, S)])
+        errors.append((length * length - dot(S, S)) * 0.5)
+    x = solved_by_pivots(rows, errors)
+    return PoseGuess(g.X + Vector(*x[:3]), turned_slightly(g.orientation, Vector(*x[3:])))
+
+
+def length_error(legs: Sequence[LegParameters], lengths: Sequence[Scalar], g: PoseGuess) -> Scalar:
+    """The norm of the errors of the lengths over the norm of the lengths. NaN in gives NaN."""
+    R = g.orientation.rotation()
+    errors: Scalar = 0.0
+    squares: Scalar = 0.0
+    for leg, length in zip(legs, lengths, strict=True):
+        S = R @ leg.p + (g.X - leg.b)
+        error = sqrt(dot(S, S)) - length
+        errors, squares = errors + error * error, squares + length * length
+    return sqrt(errors / (squares + TINY_SQUARE))
+
+
+def twist_of_rates(p: PlatformParameters, m: PlatformMotion, rates: Sequence[Scalar]) -> list[Scalar]:
+    """v and omega from the sliding speeds: H' (v, omega) = L' (D5)."""
+    return solved_by_pivots(_transposed(force_matrix(leg_vectors(p, m))), rates)
+
+
+def acceleration_of_rates(p: PlatformParameters, m: PlatformMotion, accelerations: Sequence[Scalar]) -> list[Scalar]:
+    """a and alpha from the sliding accelerations, the twist given in m (D8):
+
+    s.(a + alpha x q) = L'' - s.(omega x (omega x q)) - |S' - L' s|^2 / L.
+    """
+    legs, right = leg_vectors(p, m), []
+    for leg, Lddot in zip(legs, accelerations, strict=True):
+        S_dot = m.v + cross(m.omega, leg.q)
+        across = S_dot - leg.s * dot(leg.s, S_dot)
+        centripetal = dot(leg.s, cross(m.omega, cross(m.omega, leg.q)))
+        right.append(Lddot - centripetal - dot(across, across) * reciprocal(leg.L))
+    return solved_by_pivots(_transposed(force_matrix(legs)), right)
+
+
+def _transposed(H: list[list[Scalar]]) -> list[list[Scalar]]:
+    return [list(column) for column in zip(*H, strict=True)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
-from tauforge.formulations.stewart.moving_base import FIXED_BASE, MovingBase
-from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformParameters
-from tauforge.formulations.stewart.platform_equations import inertial_wrench, leg_forces, leg_vectors
+from tauforge.formulations.stewart.exact import inertial_wrench
+from tauforge.formulations.stewart.kinematics import leg_forces, leg_vectors
+from tauforge.formulations.stewart.parameters import FIXED_BASE, MovingBase, PlatformMotion, PlatformParameters
 
 
 def inverse_dynamics(

@@ -1,4 +1,4 @@
-"""Parameters of a Stewart platform for the formulations: plain tuples over any scalar, unvalidated.
+"""Parameters and motions of a Stewart platform for the formulations: plain tuples over any scalar, unvalidated.
 
 Vectors are in the base frame unless a name says otherwise. A leg has axes of its own (D10):
 
@@ -7,6 +7,15 @@ Vectors are in the base frame unless a name says otherwise. A leg has axes of it
 k being the universal joint's fixed axis. The lower part's frame has its origin at the base joint, the upper part's at
 the platform joint. Where the base joint is spherical, y is any direction across the leg: both parts are symmetric about
 x, so that it makes no difference.
+
+The base may move, which the papers do not consider. All vectors are in base axes then, which are the world's axes at
+the instant considered. Poses, twists and accelerations of platform and legs stay relative to the base: they are what
+somebody standing on it sees. Newton's and Euler's equations need the absolute ones,
+
+    a = a_rel + a_0 + alpha_0 x r + omega_0 x (omega_0 x r + 2 v_rel),
+    W = W_rel + omega_0,   A = A_rel + alpha_0 + omega_0 x W_rel.
+
+With the base at rest every term of these is a structural zero, and costs nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +24,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import E_Z, NO_DISPLACEMENT, ZERO, Matrix, Vector, cross
+from tauforge.algebra.vectors import E_Z, NO_DISPLACEMENT, ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import BodyParameters, heavier
 
 LEGS = 6
@@ -65,3 +74,43 @@ class PlatformMotion(NamedTuple):
     omega: Vector
     a: Vector
     alpha: Vector
+
+
+class MovingBase(NamedTuple):
+    """Motion of the base frame, base axes."""
+
+    omega: Vector
+    alpha: Vector
+    a: Vector  # of its origin
+
+
+FIXED_BASE = MovingBase(ZERO, ZERO, ZERO)
+
+
+def carried(base: MovingBase, r: Vector, v: Vector) -> Vector:
+    """What the base adds to the acceleration of a point at r from its origin that moves by v relative to it."""
+    return base.a + cross(base.alpha, r) + cross(base.omega, cross(base.omega, r) + v * 2.0)
+
+
+class AngularMotion(NamedTuple):
+    """Angular velocity and acceleration of a body."""
+
+    W: Vector
+    A: Vector
+
+
+def absolute_turning(base: MovingBase, W: Vector, A: Vector) -> AngularMotion:
+    """The turning of a body in the inertial frame, from its turning relative to the base."""
+    return AngularMotion(W + base.omega, A + base.alpha + cross(base.omega, W))
+
+
+def without_spin(base: MovingBase, s: Vector, W: Vector, A: Vector) -> AngularMotion:
+    """The turning of a symmetric body between two spherical joints, which nothing spins: W.s = 0 in the inertial frame.
+
+    s: unit vector along it; W, A: across s, of its turning relative to the base
+    With the base its frame would turn by omega_0 + W, and spin by omega_0.s; s'' is the same for both.
+    """
+    spin = dot(s, base.omega)
+    more = base.alpha + cross(base.omega, W)
+    A = A + more - s * dot(s, more) + cross(s, W + base.omega) * spin
+    return AngularMotion(W + base.omega - s * spin, A)

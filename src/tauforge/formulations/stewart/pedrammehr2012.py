@@ -19,9 +19,15 @@ from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, BodyParameters, Wrench
-from tauforge.formulations.stewart.kinematics import LegMotion, centre_accelerations, leg_motion
+from tauforge.formulations.stewart.exact import inertial_wrench
+from tauforge.formulations.stewart.kinematics import (
+    LegMotion,
+    centre_accelerations,
+    leg_forces,
+    leg_motion,
+    leg_vectors,
+)
 from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion, PlatformParameters
-from tauforge.formulations.stewart.platform_equations import inertial_wrench, leg_forces, leg_vectors
 
 
 class PedrammehrCorrections(NamedTuple):

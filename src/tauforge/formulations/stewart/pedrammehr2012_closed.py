@@ -20,9 +20,14 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart import pedrammehr2012
-from tauforge.formulations.stewart.kinematics import LegMotion, centre_accelerations, leg_motion
+from tauforge.formulations.stewart.kinematics import (
+    LegMotion,
+    centre_accelerations,
+    leg_forces,
+    leg_motion,
+    leg_vectors,
+)
 from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion, PlatformParameters
-from tauforge.formulations.stewart.platform_equations import leg_forces, leg_vectors
 
 
 class Terms(NamedTuple):

@@ -6,25 +6,18 @@ import dataclasses
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
 from tauforge import validation
-from tauforge.algebra.vectors import Matrix, Vector
+from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation.unmodified import ours
-from tauforge.formulations.bodies import BodyParameters, body_of
-from tauforge.formulations.stewart.parameters import (
-    LEGS,
-    Friction,
-    LegParameters,
-    PlatformParameters,
-    default_axes,
-    with_payload,
-)
+from tauforge.formulations.bodies import body_of
+from tauforge.formulations.stewart.parameters import LEGS, PlatformParameters, default_axes, with_payload
 from tauforge.plugins import save
 from tauforge.robots import plausibility
 from tauforge.robots.loads import Payload, one_payload
@@ -32,11 +25,9 @@ from tauforge.robots.plausibility import warn_of_far_masses
 from tauforge.robots.records import KnownException, Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.stewart import spherical_legs
+from tauforge.robots.stewart.model import platform_parameters
 from tauforge.robots.stewart.spherical_legs import BASE_JOINTS, SPHERICAL, UNIVERSAL
 from tauforge.validation import Floats, Rows
-
-if TYPE_CHECKING:
-    pass
 
 COINCIDENT = 1e-9  # of the platform's size: points nearer than that are one
 AXIS_TOLERANCE = 1e-9  # sine of the angle below which an axis is taken to lie along another
@@ -239,31 +230,7 @@ class PlatformDescription(Robot):
     @computed_once
     def parameters(self) -> PlatformParameters:
         """The platform as the formulations see it; without masses all of them are 0."""
-        nothing = BodyParameters(0.0, Vector(0.0, 0.0, 0.0), Matrix.diagonal(0.0, 0.0, 0.0))
-
-        def part(name: str, i: int) -> BodyParameters:
-            if not self.has_masses:
-                return nothing
-            mass, com, inertia = (getattr(self, f"{name}_{field}")[i] for field in ("mass", "com", "inertia"))
-            return BodyParameters(mass, Vector(*com), Matrix.of(inertia))
-
-        body = nothing
-        if self.has_masses:
-            com, inertia = cast(Floats, self.platform_com), cast(Rows, self.platform_inertia)
-            body = BodyParameters(self.platform_mass, Vector(*com), Matrix.of(inertia))
-        axes = self.universal_axes
-        legs = tuple(
-            LegParameters(
-                Vector(*self.base_points[i]),
-                Vector(*self.platform_points[i]),
-                None if axes is None else Vector(*axes[i]),
-                part("lower", i),
-                part("upper", i),
-                cast(Floats, self.reflected_mass)[i],
-            )
-            for i in range(LEGS)
-        )
-        return PlatformParameters(legs, body, Friction(*self.friction), Vector(*self.gravity))
+        return platform_parameters(self)
 
     # ------------------------------------------------------------------------------------------------------ changes
 

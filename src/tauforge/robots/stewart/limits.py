@@ -1,4 +1,7 @@
-"""How far a Stewart platform is from its limits: strokes, joint cones, legs that touch."""
+"""Limits of a Stewart platform: strokes, joint cones, legs that touch; and poses within them.
+
+Limits that no pose satisfies are a mistake in the model.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ from tauforge.formulations.stewart.limits import LEG_PAIRS
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.capabilities import Bounds, Scalars
 from tauforge.robots.records import Limit, LimitedQuantity
-from tauforge.robots.stewart.functions import PlatformModel, limit_margins, limit_tests
+from tauforge.robots.stewart import formulas
+from tauforge.robots.stewart.model import PlatformModel
+from tauforge.robots.stewart.pose_search import default_guess
 from tauforge.robots.summary import summarised
 
 if TYPE_CHECKING:
@@ -23,6 +28,15 @@ if TYPE_CHECKING:
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 POSES_TRIED = 65  # poses that are tried on a way
+LEVEL_POSES = 21  # level poses between the shortest and the longest legs
+SCATTERED_POSES = 2000  # poses about those
+RANDOM_TILT = 0.5  # rad, standard deviation of their angles
+RANDOM_SHIFT = 0.3  # standard deviation of their positions, relative to the height
+DESCENTS = 40  # from the best of them
+DESCENT_STEPS = 40  # steps of a descent
+VIOLATION_STEP = 1e-7  # of difference quotients
+NAN_VIOLATION = 1e3  # instead of a violation that is NaN
+SLIGHT_VIOLATION = 1e-6  # violation at which a descent ends: it approaches the limit from outside
 
 
 @summarised
@@ -119,7 +133,7 @@ def within_limits(platform: StewartPlatform, pose: ArrayLike, forces: ArrayLike 
     return Limits(stroke, base, top, clearance, nearest, force, hold)
 
 
-def towards(platform: StewartPlatform, start: Array, way: Array) -> Array:
+def pose_within_limits(platform: StewartPlatform, start: Array, way: Array) -> Array:
     """The pose (6,) on a straight way as far as the limits allow; its end from a start that is beyond them.
 
     start: (6,) pose; way: (6,) from there to the end
@@ -143,7 +157,7 @@ class PoseBounds(Bounds):
         return self.robot.limit_margins(position)
 
     def formula(self, model: PlatformModel, position: Scalars, *, signs: bool = False) -> Scalars:
-        return limit_tests(model, position) if signs else limit_margins(model, position)
+        return formulas.limit_tests(model, position) if signs else formulas.limit_margins(model, position)
 
     def quantities(self, position: Array, velocity: Array) -> list[LimitedQuantity]:
         """Lengths and cones of all legs, and the gap between the nearest two, along poses (k, 6)."""
@@ -174,3 +188,79 @@ class PoseBounds(Bounds):
 
             quantities.append(LimitedQuantity("clearance of legs", found.clearance, 0.0, np.inf, "m", gap))
         return quantities
+
+
+def issues_of_limits(platform: StewartPlatform) -> list[str]:
+    """Warnings of `tauforge check` about limits that nobody can keep."""
+    hint = "stroke is the range of a leg's length between its joints, not of its travel"
+    if platform.stroke is not None and min(shortest for shortest, _ in platform.stroke) == 0:
+        return [f"stroke: the shortest leg has length 0; {hint}"]
+    if fitting_pose(platform) is None:
+        return ["no pose was found that keeps all limits" + (f"; {hint}" if platform.stroke is not None else "")]
+    return []
+
+
+def fitting_pose(platform: StewartPlatform, seed: int = 0) -> Array | None:
+    """A pose (6,) in which all limits except those of forces hold, or None if the search finds none.
+
+    The search tries level poses above the base, then random ones about those, then descents from the best of them.
+    """
+    shortest, longest = _leg_range(platform)
+    legs = np.linspace(shortest, longest, LEVEL_POSES)
+    level = default_guess(platform, legs)
+    rng = np.random.default_rng(seed)
+    about = level[rng.integers(LEVEL_POSES, size=SCATTERED_POSES)]
+    about[:, 3:] += RANDOM_TILT * rng.normal(size=(SCATTERED_POSES, 3))
+    about[:, :3] += RANDOM_SHIFT * np.abs(about[:, 2:3]) * rng.normal(size=(SCATTERED_POSES, 3))
+    for poses in (level, about):
+        holds = platform.within_limits(poses).hold
+        if holds.any():
+            return np.asarray(poses[np.argmax(holds)])
+    starts = np.concatenate([level, about])
+    order = np.argsort((_violations(platform, starts) ** 2).sum(axis=-1))
+    return _descended(platform, starts[order[:DESCENTS]])
+
+
+def pictured_pose(platform: StewartPlatform) -> Array:
+    """A level pose (6,) in the middle of those that keep the limits; without a stroke, one of modest height."""
+    shortest, longest = _leg_range(platform)
+    level = default_guess(platform, np.linspace(shortest, longest, LEVEL_POSES))
+    held = level[platform.within_limits(level).hold]
+    poses = held if len(held) else level
+    return np.asarray(poses[len(poses) // (2 if platform.stroke is not None else 4)])
+
+
+def _leg_range(platform: StewartPlatform) -> Array:
+    """(2, 6) m: the shortest and the longest legs; without a stroke, multiples of the size of base and platform."""
+    if platform.stroke is not None:
+        return np.array(platform.stroke).T
+    size = max(np.ptp(platform.base_points, axis=0).max(), np.ptp(platform.platform_points, axis=0).max())
+    return np.outer((0.3, 3.0), np.full(6, size))
+
+
+def _violations(platform: StewartPlatform, poses: Array) -> Array:
+    """(..., k) how far each limit is exceeded, lengths relative to the longest leg, angles in rad; 0 where it holds."""
+    size = _leg_range(platform).max()
+    margins = platform.within_limits(poses).margins(size)
+    broken = np.concatenate([np.zeros((*poses.shape[:-1], 1)), margins], axis=-1)
+    return np.asarray(np.where(np.isnan(broken), NAN_VIOLATION, np.maximum(-broken, 0.0)))
+
+
+def _descended(platform: StewartPlatform, poses: Array) -> Array | None:
+    """The first pose without violations that Levenberg-Marquardt steps reach from one of these poses (k, 6)."""
+    scale = np.array([_leg_range(platform).max()] * 3 + [1.0] * 3)
+    broken, damping = _violations(platform, poses), np.full((len(poses), 1), 1e-3)
+    for _ in range(DESCENT_STEPS):
+        arrived = broken.max(axis=-1) < SLIGHT_VIOLATION
+        if arrived.any():
+            return np.asarray(poses[np.argmax(arrived)])
+        aside = poses[:, None] + VIOLATION_STEP * np.diag(scale)
+        slopes = (_violations(platform, aside) - broken[:, None]) / VIOLATION_STEP  # (k, 6, limits)
+        normal = np.einsum("kil,kjl->kij", slopes, slopes) + damping[..., None] * np.eye(6)
+        step = np.linalg.solve(normal, -np.einsum("kil,kl->ki", slopes, broken)[..., None])[..., 0]
+        tried = poses + step * scale
+        then = _violations(platform, tried)
+        better = (then**2).sum(axis=-1, keepdims=True) < (broken**2).sum(axis=-1, keepdims=True)
+        poses, broken = np.where(better, tried, poses), np.where(better, then, broken)
+        damping = np.where(better, damping / 4, damping * 4)
+    return None

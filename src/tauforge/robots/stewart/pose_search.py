@@ -16,7 +16,7 @@ from tauforge.evaluation.arguments import as_argument
 from tauforge.evaluation.condition import condition_numbers
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.plausibility import levels_to_the_caller
-from tauforge.robots.stewart.functions import TRACKING_STEPS
+from tauforge.robots.stewart.formulas import TRACKING_STEPS
 from tauforge.robots.summary import Rows, Summary, SummaryTable, summarised
 from tauforge.validation import LARGEST
 

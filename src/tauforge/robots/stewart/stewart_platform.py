@@ -20,32 +20,21 @@ from tauforge.evaluation.condition import by_singular_values, check_length
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.with_functions import by_table, quick
+from tauforge.formulations.stewart import EXACT
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.capabilities import Bounds, Dissipation
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.loads import BaseMotion, Payload
 from tauforge.robots.records import Actuator, Coordinate
+from tauforge.robots.stewart import capabilities
 from tauforge.robots.stewart import limits as pose_limits
+from tauforge.robots.stewart import model as numbers
 from tauforge.robots.stewart import pose_search as search
-from tauforge.robots.stewart import varying as variable
-from tauforge.robots.stewart.coordinates import PoseCoordinates
 from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.designs import PlatformDesigns
 from tauforge.robots.stewart.drawing import drawn, reactions, sleeves
-from tauforge.robots.stewart.drives import LegSensors
-from tauforge.robots.stewart.fitting_pose import issues_of_limits
-from tauforge.robots.stewart.formulations import PlatformFormulations, check_moving_base, corrections
-from tauforge.robots.stewart.functions import (
-    EXACT,
-    PlatformModel,
-    function_table,
-)
-from tauforge.robots.stewart.limits import PoseBounds
-from tauforge.robots.stewart.moved_body import MovedPlatform
-from tauforge.robots.stewart.random_states import random_states
-from tauforge.robots.stewart.results import JointReactions, LegMotions
-from tauforge.robots.stewart.state_space import PoseState
+from tauforge.robots.stewart.functions import JointReactions, LegMotions, function_table
 from tauforge.robots.stewart.summary import summary
 from tauforge.robots.summary import Summary
 
@@ -80,8 +69,8 @@ class StewartPlatform(PlatformDescription):
         """The six numbers of the pose; velocities are twists."""
         return COORDINATES
 
-    positions = computed_once(PoseCoordinates)
-    moved_body = computed_once(MovedPlatform)
+    positions = computed_once(capabilities.PoseCoordinates)
+    moved_body = computed_once(capabilities.MovedPlatform)
 
     @computed_once
     def actuators(self) -> tuple[Actuator, ...]:
@@ -98,7 +87,7 @@ class StewartPlatform(PlatformDescription):
         return f"{self.parameters!r} {self.axes_are_default} {self.model.limits!r} {self.model.platform_axes!r}"
 
     @computed_once
-    def model(self) -> PlatformModel:
+    def model(self) -> numbers.PlatformModel:
         """The platform as the formulas see it."""
         return self.varied_model({})
 
@@ -109,22 +98,22 @@ class StewartPlatform(PlatformDescription):
         Universal axes that are the default of the base points follow varying ones; "universal_axes" (6, 3) may vary
         themselves.
         """
-        return variable.fields_of(self)
+        return numbers.varying_fields(self)
 
     def _check_varying(self, fields: tuple[str, ...]) -> None:
-        variable.check(self, fields)
+        numbers.check_varying(self, fields)
 
-    def varied_model(self, values: Mapping[str, Scalars]) -> PlatformModel:
-        return variable.varied_model(self, values)
+    def varied_model(self, values: Mapping[str, Scalars]) -> numbers.PlatformModel:
+        return numbers.varied_model(self, values)
 
     def _fields_carrying(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
-        return variable.carrying(self, payload, fields)
+        return numbers.fields_carrying(self, payload, fields)
 
     designs = computed_once(PlatformDesigns)
-    bounds = computed_once(PoseBounds)
-    sensors = computed_once(LegSensors)
-    formulations = computed_once(PlatformFormulations)
-    state_space = computed_once(PoseState)
+    bounds = computed_once(pose_limits.PoseBounds)
+    sensors = computed_once(capabilities.LegSensors)
+    formulations = computed_once(capabilities.PlatformFormulations)
+    state_space = computed_once(capabilities.PoseState)
 
     @computed_once
     def dissipation(self) -> Dissipation | None:
@@ -141,7 +130,7 @@ class StewartPlatform(PlatformDescription):
 
     def _check_loads(self, loads: Collection[str], options: Mapping[str, Any]) -> None:
         if "base_motion" in loads:
-            check_moving_base(self, options.get("model", EXACT))
+            capabilities.check_moving_base(self, options.get("model", EXACT))
 
     def _check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
         chosen = super()._check_options(function, options)
@@ -150,7 +139,7 @@ class StewartPlatform(PlatformDescription):
                 raise ShapeError("wrench_frame", expected="'base' or 'platform'", got=repr(frame))
             chosen["platform_axes"] = frame == "platform"
         if function == "inverse_dynamics":
-            names = corrections(chosen.get("model", EXACT), chosen.get("corrections", ()))
+            names = capabilities.corrections(chosen.get("model", EXACT), chosen.get("corrections", ()))
             chosen["corrections"] = " ".join(sorted(set(names)))
         return chosen
 
@@ -159,7 +148,7 @@ class StewartPlatform(PlatformDescription):
 
         SingularityError where there are no poses around home that the legs can hold.
         """
-        return random_states(self, count, seed)
+        return capabilities.random_states(self, count, seed)
 
     def _random_argument(self, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
         pose = states[0]
@@ -189,7 +178,7 @@ class StewartPlatform(PlatformDescription):
 
     def issues(self) -> list[str]:
         masses = [] if self.has_masses else ["the file gives no masses: kinematics is available, dynamics is not"]
-        return masses + issues_of_limits(self)
+        return masses + pose_limits.issues_of_limits(self)
 
     # ---------------------------------------------------------------------------------------------------- kinematics
 

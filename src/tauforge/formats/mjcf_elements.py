@@ -1,16 +1,21 @@
-"""Values of MJCF elements: defaults by class, lists of numbers, angles, and poses."""
+"""Elements of MJCF: included files, defaults by class, and attributes as numbers, angles and poses."""
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from tauforge.algebra.rotations import Quaternion, rotation_about, rotation_to
 from tauforge.algebra.vectors import E_X, E_Y, E_Z, IDENTITY, Matrix, Transform, Vector, cross
-from tauforge.formats.urdf_elements import one_typo_away
-from tauforge.formats.xml_lines import WORD, Element, shown
+from tauforge.errors import ModelError
+from tauforge.formats.model_files import file_beside
+from tauforge.formats.xml_reader import MAX_XML_DEPTH, MAX_XML_ELEMENTS, WORD, Element, one_typo_away, read_xml, shown
 
+MAX_FILES = 64  # of one model
+INCLUDE_REMEDY = "Keep included files in the folder of the model or below it"
 ROTATIONS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
 EULER_AXES = {"x": E_X, "y": E_Y, "z": E_Z}
 ZERO_LENGTH = 1e-10  # of an axis or a quaternion: below, MuJoCo calls it zero
@@ -160,3 +165,54 @@ def children(root: Element, tag: str) -> Iterator[Element]:
     for section in root.children:
         if section.tag == tag:
             yield from section.children
+
+
+# ---------------------------------------------------------------------------------------------------- included files
+
+
+def with_includes(root: Element) -> Element:
+    """The root with the children of included files in place of each <include>.
+
+    Names are relative to the first file, as in MuJoCo; no file is included twice, and none outside its folder.
+    """
+    return _Including(root).spliced(root, 1)
+
+
+class _Including:
+    def __init__(self, root: Element) -> None:
+        self.model = root.file
+        # realpath, for Path.resolve raises RuntimeError for a link to itself
+        self.met = {os.path.realpath(root.file)} if isinstance(root.file, Path) else set[str]()
+        self.elements = 0
+
+    def spliced(self, element: Element, depth: int) -> Element:
+        self.elements += 1
+        if self.elements > MAX_XML_ELEMENTS:
+            raise element.fault(f"the files have more than {MAX_XML_ELEMENTS} elements together")
+        if depth > MAX_XML_DEPTH:
+            raise element.fault(f"elements are nested more than {MAX_XML_DEPTH} deep")
+        found: list[Element] = []
+        for child in element.children:
+            if child.tag == "include":
+                found += self.spliced(self._included(child), depth).children
+            else:
+                found.append(self.spliced(child, depth + 1))
+        return replace(element, children=found)
+
+    def _included(self, include: Element) -> Element:
+        name = include.text("file")
+        if include.children:
+            raise include.children[0].fault("an include has no elements inside")
+        if not isinstance(self.model, Path):
+            raise include.fault(f"a text has no folder in which {shown(name)} could be", field="include file")
+        try:
+            path = file_beside(self.model, name)
+        except ModelError as error:
+            raise include.fault(error.problem, field="include file", remedy=INCLUDE_REMEDY) from None
+        file = os.path.realpath(path)
+        if file in self.met:
+            raise include.fault(f"{shown(name)} is included a second time", field="include file")
+        self.met.add(file)
+        if len(self.met) > MAX_FILES:
+            raise include.fault(f"more than {MAX_FILES} files are included", field="include file")
+        return read_xml(path)

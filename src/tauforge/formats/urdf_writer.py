@@ -11,10 +11,10 @@ import numpy as np
 from tauforge.algebra.rotations import angles_of, rotation_about
 from tauforge.algebra.vectors import E_Z, IDENTITY, NO_DISPLACEMENT, Matrix, Transform, Vector, cross
 from tauforge.errors import ModelError
-from tauforge.formats import xml_text as xml
+from tauforge.formats import xml_writer as xml
 from tauforge.formats.urdf_elements import MOMENTS
 from tauforge.formats.urdf_tree import UNLIMITED
-from tauforge.formats.xml_text import SAME_PLACE, Held, opened, tag
+from tauforge.formats.xml_writer import SAME_PLACE, Held, opened, tag
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, MechanismJoint, Planar, Spherical
 

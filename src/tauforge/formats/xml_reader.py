@@ -1,16 +1,26 @@
-"""XML read into small elements that know their line, with nothing a hostile file could use.
+"""URDF and MJCF are read with this: XML as small elements that know their line, misspelt names, and masses of links.
 
-No DTD, no entities, UTF-8 only; size, depth and number of elements are capped. Text between tags is dropped.
+Nothing a hostile file could use is read: no DTD, no entities, UTF-8 only; size, depth and number of elements are
+capped. Text between tags is dropped.
 """
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 from xml.parsers import expat
 
+from tauforge import validation
+from tauforge.algebra.inertias import point_mass_inertia, rotated
+from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
 from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.files import decoded, read_capped
+from tauforge.robots.mechanism.parts import Body
 from tauforge.validation import LARGEST
 
 MAX_XML_BYTES = 4 * 2**20
@@ -109,12 +119,15 @@ def shown(text: str) -> str:
 
 def read_xml(path: Path) -> Element:
     """The root element of a file; ModelError with file and line for anything but plain, modest XML."""
-    return parse_xml(_read_bytes(path), path)
+    return parse_xml(read_capped(path, MAX_XML_BYTES), path)
 
 
 def parse_xml(data: bytes, file: str | Path) -> Element:
     """file: what messages call it"""
-    text = _decoded(data, file)
+    try:
+        text = decoded(data, MAX_XML_BYTES)
+    except ModelError as error:
+        raise error.located(file) from None
     parser = expat.ParserCreate()
     roots: list[Element] = []
     open_elements: list[Element] = []
@@ -151,26 +164,77 @@ def parse_xml(data: bytes, file: str | Path) -> Element:
     return roots[0]
 
 
-def _read_bytes(path: Path) -> bytes:
-    try:
-        regular = path.is_file() or not path.exists()  # a pipe would block, a device never end
-        if regular:
-            with path.open("rb") as file:
-                return file.read(MAX_XML_BYTES + 1)
-    except OSError as error:
-        raise ModelError(f"the file cannot be read: {error.strerror}", file=path) from error
-    except ValueError as error:  # a null character in the name
-        raise ModelError(f"the file cannot be read: {error}", file=path) from None
-    raise ModelError("expected a regular file", file=path)
+def one_typo_away(name: str, known: tuple[str, ...]) -> str | None:
+    """The known name that differs by one letter more, less, changed or swapped with its neighbour, or in case.
+
+    Quick for any number of names: a file may have 50,000.
+    """
+    variants, longest = _variants(known)
+    if len(name) > longest:
+        return None
+    return next((variants[variant] for variant in _shortened(name.lower()) if variant in variants), None)
 
 
-def _decoded(data: bytes, file: str | Path) -> str:
-    if len(data) > MAX_XML_BYTES:
-        raise ModelError(f"the file is larger than {MAX_XML_BYTES // 2**20} MiB", file=file)
-    try:
-        return data.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ModelError(
-            "the file is not encoded in UTF-8", file=file, line=line, remedy="Save the file as UTF-8"
-        ) from None
+@cache
+def _variants(known: tuple[str, ...]) -> tuple[dict[str, str], int]:
+    """What is left of each known name without one of its letters; and the most letters of a name one typo away."""
+    variants = {variant: word for word in reversed(known) for variant in reversed(_shortened(word))}
+    return variants, 1 + max(map(len, known))
+
+
+def _shortened(word: str) -> list[str]:
+    """The word, and what is left of it without one of its letters."""
+    return [word, *(word[:i] + word[i + 1 :] for i in range(len(word)))]
+
+
+# -------------------------------------------------------------------------------------------------- masses of links
+
+
+class Inertial(NamedTuple):
+    """mass kg, com m, inertia kg m^2 about the centre of mass; in the axes of a named frame."""
+
+    mass: float
+    com: Vector
+    inertia: Matrix
+
+    def seen_from(self, placement: Transform) -> Inertial:
+        """The same in the outer frame of the placement."""
+        R, p = placement
+        return Inertial(self.mass, R @ self.com + p, rotated(self.inertia, R))
+
+    @property
+    def is_massless(self) -> bool:
+        return self.mass == 0 and all(x == 0 for row in self.inertia.rows for x in row)
+
+    def as_body(self, name: str, frame: Transform) -> Body:
+        """A body of a mechanism. frame: world <- the frame that this is in"""
+        own = self.seen_from(frame)
+        turned = frame.rotation != NO_DISPLACEMENT.rotation
+        return Body(
+            name,
+            own.mass,
+            tuple(own.com),
+            tuple(tuple(row) for row in own.inertia.rows),
+            origin=None if turned else tuple(frame.translation),
+            frame=validation.from_transform(frame) if turned else None,
+        )
+
+
+NO_INERTIAL = Inertial(0.0, ZERO, Matrix((ZERO, ZERO, ZERO)))
+
+
+def together(parts: Iterable[Inertial]) -> Inertial:
+    """Several as one, all in the same frame."""
+    bodies = list(parts)
+    heavy = [body for body in bodies if body.mass > 0]
+    mass = math.fsum(body.mass for body in heavy)
+    if len(heavy) == 1:
+        com = heavy[0].com  # as given, not rounded by a product and a quotient
+    else:
+        com = ZERO
+        for body in heavy:
+            com = com + body.com * (body.mass / mass)
+    inertia = NO_INERTIAL.inertia
+    for body in bodies:
+        inertia = inertia + body.inertia + point_mass_inertia(body.mass, body.com - com)
+    return Inertial(mass, com, (inertia + inertia.T) * 0.5)

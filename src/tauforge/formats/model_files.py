@@ -1,7 +1,12 @@
-"""TOML files as values and back: texts are capped before they are parsed, and files are written whole."""
+"""TOML as values and back, capped before it is parsed; and names of the files that a model file names.
+
+Such a name is relative, with slashes, and never leads out of the model's folder: whoever loads a model that somebody
+else wrote must not have other files opened by it.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -10,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from tauforge.errors import ModelError
-from tauforge.files import written_whole
+from tauforge.files import decoded, read_capped, written_whole
 from tauforge.validation import shown
 
+PACKAGE = "package://"
+MANIFEST = "package.xml"  # of a package of ROS
 MAX_TOML_BYTES = 256 * 1024
 MAX_BRACKETS = 16  # of brackets
 MAX_KEY_PARTS = 8
@@ -48,36 +55,14 @@ ERROR_LINE = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a TOML file, or a ModelError that names the file and, where there is one, the line."""
     try:
-        return parse(_read_bytes(path))
+        return parse(read_capped(path, MAX_TOML_BYTES))
     except ModelError as error:
         raise error.located(path) from None
 
 
-def _read_bytes(path: Path) -> bytes:
-    try:
-        if path.is_dir():
-            raise ModelError("expected a file, got a folder")
-        if not path.exists():
-            raise ModelError("no such file")
-        if not path.is_file():  # a pipe would block for ever
-            raise ModelError("expected a regular file")
-        with path.open("rb") as file:
-            return file.read(MAX_TOML_BYTES + 1)
-    except OSError as error:
-        raise ModelError(f"the file cannot be read: {error.strerror}") from None
-
-
 def parse(data: bytes) -> dict[str, Any]:
     """The tables of a text; a ModelError names the line."""
-    _check_size(data)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ModelError(
-            f"the text is not UTF-8: byte {data[error.start]:#04x}",
-            line=data.count(b"\n", 0, error.start) + 1,
-            remedy="Save the file as UTF-8",
-        ) from None
+    text = decoded(data, MAX_TOML_BYTES)
     if not text.strip():
         raise ModelError("the file is empty")
     _check_caps(text)
@@ -91,11 +76,6 @@ def parse(data: bytes) -> dict[str, Any]:
         line = None if place is None else int(place[1] or text.count("\n") + 1)
         problem = ERROR_LINE.sub("", message).strip()[:MAX_WORD]  # it may quote a long key
         raise ModelError(f"not valid TOML: {problem}", line=line) from None
-
-
-def _check_size(data: bytes) -> None:
-    if len(data) > MAX_TOML_BYTES:
-        raise ModelError(f"the file is larger than {MAX_TOML_BYTES // 1024} KiB, the most a model file may have")
 
 
 def _check_caps(text: str) -> None:
@@ -122,10 +102,8 @@ def write_toml(path: Path, values: Mapping[str, Any]) -> None:
     try:
         if path.suffix.lower() != ".toml":
             raise ModelError(f"unknown suffix {path.suffix!r}", remedy="Give a file name that ends in .toml")
-        whole = "\n".join(_lines(values)) + "\n"
-        data = whole.encode()
-        _check_size(data)
-        _check_caps(whole)
+        data = ("\n".join(_lines(values)) + "\n").encode()
+        _check_caps(decoded(data, MAX_TOML_BYTES))
     except ModelError as error:
         raise error.located(path) from None
     with written_whole(path) as file:
@@ -162,3 +140,37 @@ def _string(value: str, key: str) -> str:
         raise ModelError(f"{shown(value)} contains an unpaired surrogate, which no file can hold", field=key) from None
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(f"\\u{ord(c):04x}" if ord(c) < 32 or ord(c) == 127 else c for c in escaped) + '"'
+
+
+# ------------------------------------------------------------------------------------------- files that a model names
+
+
+def relative_parts(given: str, path: str) -> list[str]:
+    """The names of folders and the file, with . and .. resolved. given: the name as messages quote it"""
+    if "://" in path or path.startswith("file:"):
+        raise ModelError(f"{shown(given)} is an address, and only files are read")
+    # a colon begins a drive or a stream on Windows, a backslash is a separator there
+    if path.startswith("/") or any(c in "\\:" or not c.isprintable() for c in path):
+        raise ModelError(f"{shown(given)} is not a relative path with slashes")
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            if not parts:
+                raise ModelError(f"{shown(given)} leads out of the model's folder")
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    if not parts or path.endswith("/"):
+        raise ModelError(f"{shown(given)} names no file")
+    return parts
+
+
+def file_beside(model: Path, name: str) -> Path:
+    """The file of this name in the folder of a model file, or below it."""
+    folder = model.absolute().parent
+    found = folder.joinpath(*relative_parts(name, name))
+    if Path(os.path.realpath(folder)) not in Path(os.path.realpath(found)).parents:
+        raise ModelError(f"{shown(name)} is a link out of the model's folder, and is not opened")
+    if not os.path.lexists(found):  # False, too, for names that no file can have
+        raise ModelError(f"there is no file {shown(name)} beside it")
+    return model.parent.joinpath(*relative_parts(name, name))

@@ -11,8 +11,8 @@ import numpy as np
 from tauforge.algebra.rotations import quaternion_of_rotation
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector
 from tauforge.errors import ModelError, TauforgeWarning, UnsupportedFeatureError
-from tauforge.formats import xml_text as xml
-from tauforge.formats.xml_text import Held, opened, tag
+from tauforge.formats import xml_writer as xml
+from tauforge.formats.xml_writer import Held, opened, tag
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Hinge, MechanismJoint, Spherical, Weld
 from tauforge.robots.plausibility import levels_to_the_caller

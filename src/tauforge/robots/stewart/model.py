@@ -1,9 +1,12 @@
-"""What may vary of a platform, and its model with other values than its own."""
+"""The platform as the formulas see it: numbers over any scalar, as described and as the cheapest form wants them.
+
+Fields that vary, such as masses, are lists of scalars in the place of the platform's own numbers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,9 +14,9 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, NO_DISPLACEMENT, Matrix, Vector, unit
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.formulations.bodies import BodyParameters, heavier
+from tauforge.formulations.bodies import MASSLESS_BODY, BodyParameters, body_with
 from tauforge.formulations.stewart.limits import Cones, PlatformLimits
-from tauforge.formulations.stewart.lumping import lumped
+from tauforge.formulations.stewart.lumping import LumpedPlatform, lumped
 from tauforge.formulations.stewart.parameters import (
     LEGS,
     Friction,
@@ -21,24 +24,22 @@ from tauforge.formulations.stewart.parameters import (
     PlatformParameters,
     default_axes,
 )
-from tauforge.robots.loads import body_of_arrays
-from tauforge.robots.stewart.description import PlatformDescription
-from tauforge.robots.stewart.functions import PlatformModel
+from tauforge.robots.loads import BODY_SHARES, with_payload
 from tauforge.robots.stewart.spherical_legs import UNIVERSAL, off_axis
 
 if TYPE_CHECKING:
     from tauforge.robots.loads import Payload
+    from tauforge.robots.stewart.description import PlatformDescription
 
 Scalars = Sequence[Scalar]
 LEG_PARTS = ("lower", "upper")
-BODY: dict[str, tuple[int, ...]] = {"mass": (), "com": (3,), "inertia": (3, 3)}
 FIELD_SHAPES: dict[str, tuple[int, ...]] = {
     "base_points": (LEGS, 3),
     "platform_points": (LEGS, 3),
     "universal_axes": (LEGS, 3),
-    **{f"{part}_{field}": (LEGS, *shape) for part in LEG_PARTS for field, shape in BODY.items()},
+    **{f"{part}_{field}": (LEGS, *shape) for part in LEG_PARTS for field, shape in BODY_SHARES.items()},
     "reflected_mass": (LEGS,),
-    **{f"platform_{field}": shape for field, shape in BODY.items()},
+    **{f"platform_{field}": shape for field, shape in BODY_SHARES.items()},
     "friction": (3,),
     "gravity": (3,),
     "stroke": (LEGS, 2),
@@ -53,12 +54,48 @@ LIMIT_FIELDS = ("stroke", "base_joint_axes", "platform_joint_axes", "cone_angles
 SPINNING = ("universal_axes", "lower_com", "upper_com", "lower_inertia", "upper_inertia", "friction")
 
 
-def fields_of(platform: PlatformDescription) -> dict[str, tuple[int, ...]]:
+class PlatformModel(NamedTuple):
+    """The platform as described and as the cheapest form wants it, and its limits."""
+
+    parameters: PlatformParameters
+    lumped: LumpedPlatform
+    limits: PlatformLimits = PlatformLimits()
+    platform_axes: tuple[Vector, ...] = (E_Z,) * LEGS  # of the platform joints, in the platform's frame
+
+
+def platform_parameters(platform: PlatformDescription) -> PlatformParameters:
+    """The platform as the formulations see it; without masses all of them are 0."""
+
+    def body(name: str, i: int | tuple[()] = ()) -> BodyParameters:
+        if not platform.has_masses:
+            return MASSLESS_BODY
+        mass, com, inertia = (np.array(getattr(platform, f"{name}_{field}"))[i].tolist() for field in BODY_SHARES)
+        return BodyParameters(mass, Vector(*com), Matrix.of(inertia))
+
+    axes, rotors = platform.universal_axes, np.array(platform.reflected_mass).tolist()
+    legs = tuple(
+        LegParameters(
+            Vector(*platform.base_points[i]),
+            Vector(*platform.platform_points[i]),
+            None if axes is None else Vector(*axes[i]),
+            body("lower", i),
+            body("upper", i),
+            rotors[i],
+        )
+        for i in range(LEGS)
+    )
+    return PlatformParameters(legs, body("platform"), Friction(*platform.friction), Vector(*platform.gravity))
+
+
+# ------------------------------------------------------------------------------------------------ fields that vary
+
+
+def varying_fields(platform: PlatformDescription) -> dict[str, tuple[int, ...]]:
     """The fields that may vary, with their shapes."""
     return {field: shape for field, shape in FIELD_SHAPES.items() if _refusal(platform, field) is None}
 
 
-def check(platform: PlatformDescription, fields: Sequence[str]) -> None:
+def check_varying(platform: PlatformDescription, fields: Sequence[str]) -> None:
     """UnsupportedFeatureError where these fields cannot vary. A varying value is not checked, so none may spin a leg
     that nothing holds.
     """
@@ -66,7 +103,7 @@ def check(platform: PlatformDescription, fields: Sequence[str]) -> None:
         refusal = _refusal(platform, field)
         if refusal is not None:
             why, instead = refusal
-            remedy = instead or f"Use one of {', '.join(fields_of(platform))}, or `replace`"
+            remedy = instead or f"Use one of {', '.join(varying_fields(platform))}, or `replace`"
             raise UnsupportedFeatureError(f"{field!r} cannot vary where {why}", field="varying", remedy=remedy)
 
 
@@ -86,27 +123,21 @@ def _refusal(platform: PlatformDescription, field: str) -> tuple[str, str] | Non
     return None
 
 
-def carrying(platform: PlatformDescription, payload: Payload, given: Mapping[str, Array]) -> dict[str, Array]:
+def fields_carrying(platform: PlatformDescription, payload: Payload, given: Mapping[str, Array]) -> dict[str, Array]:
     """Mass, mass centre and inertia (N, ...) of the platform, or those given, with payloads fixed to it.
 
     Identity: those of `platform.carrying(payload)`, row by row.
     """
-    fields = [f"platform_{field}" for field in BODY]
-    own = [given.get(field, np.array(getattr(platform, field))) for field in fields]
-    held = body_of_arrays(payload.mass, payload.com, payload.inertia)
-    both = heavier(body_of_arrays(*own), held, NO_DISPLACEMENT)
-    shape = np.broadcast_shapes(*(np.shape(x) for x in (both.mass, *both.com, *both.inertia.rows[0])))
-
-    def stacked(scalars: Iterable[Scalar]) -> Array:
-        return np.stack([np.broadcast_to(x, shape) for x in scalars], axis=-1)
-
-    tensor = stacked(x for row in both.inertia.rows for x in row).reshape(*shape, 3, 3)
-    values = (np.array(np.broadcast_to(both.mass, shape)), stacked(both.com), tensor)
-    return dict(zip(fields, values, strict=True))
+    own = {}
+    for field, share in BODY_SHARES.items():
+        value = given.get(f"platform_{field}", np.array(getattr(platform, f"platform_{field}")))
+        own[field] = np.expand_dims(value, value.ndim - len(share))  # a row of one body
+    both = with_payload(own, 0, payload, NO_DISPLACEMENT)
+    return {f"platform_{field}": value.squeeze(-1 - len(BODY_SHARES[field])) for field, value in both.items()}
 
 
 def varied_model(platform: PlatformDescription, values: Mapping[str, Scalars]) -> PlatformModel:
-    """The platform with these fields, each a flat list of scalars, instead of its own.
+    """The model of the platform with these fields, each a flat list of scalars, instead of its own.
 
     Universal axes that are the default of the base points follow those that vary.
     """
@@ -114,12 +145,11 @@ def varied_model(platform: PlatformDescription, values: Mapping[str, Scalars]) -
     axes = tuple(map(unit, _vectors(_value(platform, "platform_joint_axes", values)) or (E_Z,) * LEGS))
     if not values.keys() - set(LIMIT_FIELDS):
         return PlatformModel(own, lumped(own), limits, axes)
-    axes_follow = platform.axes_are_default
     legs = tuple(_leg(leg, i, values) for i, leg in enumerate(own.legs))
-    if axes_follow and "base_points" in values and "universal_axes" not in values:
+    if platform.axes_are_default and "base_points" in values and "universal_axes" not in values:
         followed = default_axes([leg.b for leg in legs])
         legs = tuple(leg._replace(k=unit(k)) for leg, k in zip(legs, followed, strict=True))
-    body = _body(own.body, {field: values[f"platform_{field}"] for field in BODY if f"platform_{field}" in values})
+    body = body_with(own.body, _of_body("platform", values))
     friction = Friction(*values["friction"]) if "friction" in values else own.friction
     gravity = Vector(*values["gravity"]) if "gravity" in values else own.gravity
     parameters = PlatformParameters(legs, body, friction, gravity)
@@ -148,31 +178,20 @@ def _limits(platform: PlatformDescription, values: Mapping[str, Scalars]) -> Pla
     return PlatformLimits(pairs, cones, None if radius is None else radius[0], None if force is None else tuple(force))
 
 
+def _of_body(name: str, values: Mapping[str, Scalars]) -> dict[str, Scalars]:
+    """The fields of one body, such as "platform" or "lower", by "mass", "com" and "inertia"."""
+    return {field: values[f"{name}_{field}"] for field in BODY_SHARES if f"{name}_{field}" in values}
+
+
 def _leg(leg: LegParameters, i: int, values: Mapping[str, Scalars]) -> LegParameters:
-    def share(field: str) -> Scalars:
-        size = len(values[field]) // LEGS
-        return values[field][i * size : (i + 1) * size]
-
+    shares = {field: flat[i * len(flat) // LEGS : (i + 1) * len(flat) // LEGS] for field, flat in values.items()}
     if "base_points" in values:
-        leg = leg._replace(b=Vector(*share("base_points")))
+        leg = leg._replace(b=Vector(*shares["base_points"]))
     if "platform_points" in values:
-        leg = leg._replace(p=Vector(*share("platform_points")))
+        leg = leg._replace(p=Vector(*shares["platform_points"]))
     if "universal_axes" in values:
-        leg = leg._replace(k=unit(Vector(*share("universal_axes"))))
+        leg = leg._replace(k=unit(Vector(*shares["universal_axes"])))
     if "reflected_mass" in values:
-        leg = leg._replace(reflected_mass=share("reflected_mass")[0])
-    lower, upper = (
-        {field: share(f"{part}_{field}") for field in BODY if f"{part}_{field}" in values} for part in LEG_PARTS
-    )
-    return leg._replace(lower=_body(leg.lower, lower), upper=_body(leg.upper, upper))
-
-
-def _body(body: BodyParameters, given: Mapping[str, Scalars]) -> BodyParameters:
-    if "mass" in given:
-        body = body._replace(mass=given["mass"][0])
-    if "com" in given:
-        body = body._replace(com=Vector(*given["com"]))
-    if "inertia" in given:  # symmetric: the upper triangle is read
-        xx, xy, xz, _, yy, yz, _, _, zz = given["inertia"]
-        body = body._replace(inertia=Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
-    return body
+        leg = leg._replace(reflected_mass=shares["reflected_mass"][0])
+    lower, upper = (_of_body(part, shares) for part in LEG_PARTS)
+    return leg._replace(lower=body_with(leg.lower, lower), upper=body_with(leg.upper, upper))

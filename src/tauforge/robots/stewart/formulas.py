@@ -1,0 +1,271 @@
+"""The functions of a Stewart platform as formulas over any scalar.
+
+Every formula takes the platform's model, then lists of scalars (a pose is x, y, z, theta_x, theta_y, theta_z with
+R = Rz Ry Rx; a twist v, omega), and returns nested lists of scalars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from tauforge.algebra import condition as conditions
+from tauforge.algebra.linear import elimination
+from tauforge.algebra.rotations import Quaternion, angles_of, angular_velocity, quaternion_of, rotation_of
+from tauforge.algebra.scalars import Scalar, absolute, sqrt
+from tauforge.algebra.vectors import IDENTITY, ZERO, Matrix, Vector, cross, dot
+from tauforge.evaluation.functions import Doubtful
+from tauforge.formulations.bodies import NO_WRENCH, Wrench, body_of
+from tauforge.formulations.stewart import (
+    EXACT,
+    MASSLESS,
+    MODELS,
+    VECTORS,
+    closed_form,
+    derivatives,
+    exact,
+    kinematics,
+    lumping,
+    universal_coordinates,
+)
+from tauforge.formulations.stewart import limits as limits_of
+from tauforge.formulations.stewart.parameters import FIXED_BASE, LEGS, MovingBase, PlatformMotion, with_payload
+from tauforge.robots.stewart.model import PlatformModel
+
+Scalars = Sequence[Scalar]
+TINY = 1e-300  # NaN and results that overflow count as doubtful, others of any size do not
+TRACKING_STEPS = 5  # of one call of the tracking kernel: enough from a centimetre and a degree away
+
+
+def motion(pose: Scalars, twist: Scalars | None = None, acceleration: Scalars | None = None) -> PlatformMotion:
+    def halves(x: Scalars | None) -> tuple[Vector, Vector]:
+        return (ZERO, ZERO) if x is None else (Vector(*x[:3]), Vector(*x[3:]))
+
+    return PlatformMotion(Vector(*pose[:3]), rotation_of(Vector(*pose[3:])), *halves(twist), *halves(acceleration))
+
+
+def external(R: Matrix, wrench: Scalars | None, platform_axes: bool) -> Wrench:
+    if wrench is None:
+        return NO_WRENCH
+    force, moment = Vector(*wrench[:3]), Vector(*wrench[3:])
+    return Wrench(R @ force, R @ moment) if platform_axes else Wrench(force, moment)
+
+
+def model_carrying(model: PlatformModel, payload: Scalars | None) -> PlatformModel:
+    """The model with the payload fixed to the platform.
+
+    payload: mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz in the platform's frame
+    """
+    if payload is None:
+        return model
+    body = body_of(payload)
+    return model._replace(
+        parameters=with_payload(model.parameters, body), lumped=lumping.with_payload(model.lumped, body)
+    )
+
+
+def moving(base_motion: Scalars) -> MovingBase:
+    return MovingBase(Vector(*base_motion[:3]), Vector(*base_motion[3:6]), Vector(*base_motion[6:]))
+
+
+def inverse_dynamics(
+    platform: PlatformModel,
+    /,
+    pose: Scalars,
+    twist: Scalars,
+    acceleration: Scalars,
+    external_wrench: Scalars | None = None,
+    payload: Scalars | None = None,
+    base_motion: Scalars | None = None,
+    model: str = EXACT,
+    corrections: str = "",
+    platform_axes: bool = False,
+) -> Doubtful:
+    """corrections: names of the model's switches, separated by blanks
+
+    On a base that moves the exact model is evaluated in its vector form.
+    """
+    platform, m = model_carrying(platform, payload), motion(pose, twist, acceleration)
+    w = external(m.R, external_wrench, platform_axes)
+    if model == EXACT and base_motion is None:
+        forces, doubt = universal_coordinates.inverse_dynamics_and_doubt(platform.lumped, m, w)
+    else:
+        base = None if base_motion is None else moving(base_motion)
+        used = MODELS[VECTORS if model == EXACT else model]
+        forces = used.forces(platform.parameters, m, w, corrections.split(), base)
+        doubt = partial(doubt_of, platform, m, legs_turn=model != MASSLESS)
+    return Doubtful(forces, lambda: doubt() + absolute(forces[0]) * TINY)
+
+
+def doubt_of(platform: PlatformModel, m: PlatformMotion, *, legs_turn: bool = True) -> Scalar:
+    """At least 1 where H may be singular or a leg may lie along its axis.
+
+    It costs little: a model's own elimination is the same.
+    """
+    pivots = elimination(kinematics.force_matrix(kinematics.leg_vectors(platform.parameters, m)), [0.0] * LEGS)[1]
+    legs = platform.parameters.legs if legs_turn else ()
+    across = [cross(leg.k, kinematics.leg_vector(leg, m.X, m.R).s) for leg in legs if leg.k is not None]
+    return universal_coordinates.doubt(pivots, [sqrt(dot(x, x)) for x in across])
+
+
+def forward_dynamics(
+    model: PlatformModel,
+    pose: Scalars,
+    twist: Scalars,
+    leg_forces: Scalars,
+    external_wrench: Scalars | None = None,
+    payload: Scalars | None = None,
+    base_motion: Scalars | None = None,
+    platform_axes: bool = False,
+) -> Doubtful:
+    carrying, m = model_carrying(model, payload), motion(pose, twist)
+    w = external(m.R, external_wrench, platform_axes)
+    if base_motion is None:
+        a, alpha, doubt = closed_form.forward_dynamics(carrying.lumped, m, leg_forces, w)
+    else:
+        base = moving(base_motion)
+        a, alpha, doubt = closed_form.forward_dynamics_on_moving_base(
+            carrying.lumped, carrying.parameters, m, leg_forces, base, w
+        )
+    return Doubtful([*a, *alpha], lambda: doubt + absolute(alpha.z) * TINY)
+
+
+def mass_matrix(model: PlatformModel, pose: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
+    m = motion(pose)
+    return closed_form.mass_matrix(model_carrying(model, payload).lumped, m.X, m.R)
+
+
+def bias_wrench(model: PlatformModel, pose: Scalars, twist: Scalars, payload: Scalars | None = None) -> list[Scalar]:
+    return closed_form.bias_wrench(model_carrying(model, payload).lumped, motion(pose, twist))
+
+
+def force_matrix(model: PlatformModel, pose: Scalars) -> list[list[Scalar]]:
+    return kinematics.force_matrix(kinematics.leg_vectors(model.parameters, motion(pose)))
+
+
+def inverse_kinematics(model: PlatformModel, pose: Scalars) -> list[Scalar]:
+    m = motion(pose)
+    return [kinematics.leg_vector(leg, m.X, m.R).L for leg in model.parameters.legs]
+
+
+def leg_motion(model: PlatformModel, pose: Scalars, twist: Scalars, acceleration: Scalars) -> list[list[Any]]:
+    """Lengths, rates, accelerations, spins, spin rates; angular velocities and accelerations, directions, base axes;
+    angles of the universal joints, 0 where there are none, and of the platform joints.
+    """
+    m = motion(pose, twist, acceleration)
+    columns = []
+    for leg, axis in zip(model.parameters.legs, model.platform_axes, strict=True):
+        l = kinematics.leg_motion(leg, m)
+        about = [0.0, 0.0] if leg.k is None else list(limits_of.universal_angles(leg.k, l.s))
+        across = limits_of.angle_between(l.s, m.R @ axis)
+        columns.append([l.L, l.Ldot, l.Lddot, l.spin, l.spin_rate, [*l.W], [*l.A], [*l.s], about, across])
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def limit_margins(model: PlatformModel, pose: Scalars) -> list[Scalar]:
+    m = motion(pose)
+    return limits_of.margins(model.parameters.legs, model.limits, m.X, m.R)
+
+
+def nearest_limits(model: PlatformModel, pose: Scalars) -> list[Scalar]:
+    """The numbers of `within_limits` side by side."""
+    m = motion(pose)
+    return limits_of.nearest(model.parameters.legs, model.limits, m.X, m.R)
+
+
+def limit_tests(model: PlatformModel, pose: Scalars) -> list[Scalar]:
+    """Numbers with the signs of `limit_margins`, for less."""
+    m = motion(pose)
+    return limits_of.tests(model.parameters.legs, model.limits, m.X, m.R)
+
+
+def condition_number(model: PlatformModel, pose: Scalars, characteristic_length: Scalars | None = None) -> Doubtful:
+    """Condition number of H, whose moments may be divided by a length."""
+    H = force_matrix(model, pose)
+    if characteristic_length is not None:
+        scale = 1.0 / characteristic_length[0]
+        H = [*H[:3], *([x * scale for x in row] for row in H[3:])]
+    found = conditions.condition(H)
+    return Doubtful([found.ratio], lambda: found.doubt)
+
+
+def joint_reactions(
+    model: PlatformModel,
+    pose: Scalars,
+    twist: Scalars,
+    acceleration: Scalars,
+    external_wrench: Scalars | None = None,
+    payload: Scalars | None = None,
+    base_motion: Scalars | None = None,
+    platform_axes: bool = False,
+) -> Doubtful:
+    """Wrenches of the base, prismatic and platform joints of every leg."""
+    m = motion(pose, twist, acceleration)
+    w = external(m.R, external_wrench, platform_axes)
+    base = FIXED_BASE if base_motion is None else moving(base_motion)
+    legs = exact.reactions(model_carrying(model, payload).parameters, m, w, base)
+    wrenches = [[[*leg[joint].force, *leg[joint].moment] for leg in legs] for joint in range(3)]
+    return Doubtful(wrenches, lambda: doubt_of(model, m) + absolute(legs[0][0].force.x) * TINY)
+
+
+def energy(model: PlatformModel, pose: Scalars, twist: Scalars, payload: Scalars | None = None) -> list[Scalar]:
+    """Kinetic, potential."""
+    return list(exact.energies(model_carrying(model, payload).parameters, motion(pose, twist)))
+
+
+def unit_turns(pose: Scalars) -> Matrix:
+    """Its columns: the angular velocities of the three angles of the pose, each at unit rate."""
+    return Matrix([angular_velocity(Vector(*pose[3:]), rates) for rates in IDENTITY.rows]).T
+
+
+def inverse_dynamics_derivatives(
+    model: PlatformModel, pose: Scalars, twist: Scalars, acceleration: Scalars, payload: Scalars | None = None
+) -> Doubtful:
+    """dF/dpose, dF/dtwist and dF/dacceleration."""
+    lumped, m = model_carrying(model, payload).lumped, motion(pose, twist, acceleration)
+    slopes, doubt = derivatives.inverse_dynamics_slopes(lumped, m, unit_turns(pose))
+    return Doubtful(list(slopes), lambda: doubt + absolute(slopes.pose[0][0]) * TINY)
+
+
+def forward_dynamics_derivatives(
+    model: PlatformModel, pose: Scalars, twist: Scalars, leg_forces: Scalars, payload: Scalars | None = None
+) -> Doubtful:
+    """da/dpose, da/dtwist and da/dF."""
+    lumped, m = model_carrying(model, payload).lumped, motion(pose, twist)
+    slopes, doubt = derivatives.forward_dynamics_slopes(lumped, m, leg_forces, unit_turns(pose))
+    return Doubtful(list(slopes), lambda: doubt + absolute(slopes.pose[0][0]) * TINY)
+
+
+def twist_of(model: PlatformModel, pose: Scalars, rates: Scalars) -> Doubtful:
+    """The platform's twist from the rates of its legs. The doubt is how much faster than these it moves."""
+    twist = kinematics.twist_of_rates(model.parameters, motion(pose), rates)
+    fastest, slowest = (sum(absolute(x) for x in values) for values in (twist, rates))
+    return Doubtful(twist, lambda: fastest / (slowest + TINY))
+
+
+def acceleration_of(model: PlatformModel, pose: Scalars, twist: Scalars, accelerations: Scalars) -> list[Scalar]:
+    """The platform's acceleration from those of its legs."""
+    return kinematics.acceleration_of_rates(model.parameters, motion(pose, twist), accelerations)
+
+
+def tracked_pose(model: PlatformModel, lengths: Scalars, guess: Scalars) -> list[Any]:
+    """The pose after a few steps of Newton's method, and its residual."""
+    state = kinematics.PoseGuess(Vector(*guess[:3]), quaternion_of(Vector(*guess[3:])))
+    state = newton(model, lengths, state, TRACKING_STEPS)
+    pose = [*state.X, *angles_of(state.orientation.rotation())]
+    return [pose, kinematics.length_error(model.parameters.legs, lengths, state)]
+
+
+def newton(model: PlatformModel, lengths: Scalars, state: kinematics.PoseGuess, steps: int) -> kinematics.PoseGuess:
+    for _ in range(steps):
+        state = kinematics.newton_step(model.parameters.legs, lengths, state)
+    return state
+
+
+def refine(model: PlatformModel, lengths: Scalars, state: Scalars) -> list[Any]:
+    """A few steps on x, y, z and a quaternion, for many starts at once: the new state and its residual."""
+    found = kinematics.PoseGuess(Vector(*state[:3]), Quaternion(*state[3:]))
+    found = newton(model, lengths, found, TRACKING_STEPS)
+    residual = kinematics.length_error(model.parameters.legs, lengths, found)
+    return [[*found.X, *found.orientation], residual]

@@ -13,8 +13,8 @@ from tauforge.class_tools import with_field_docs
 from tauforge.designs.evaluation import home_at, places_of
 from tauforge.errors import ModelError
 from tauforge.motion.csv_motion import CsvMotion
-from tauforge.motion.joint_move import JointMove
 from tauforge.motion.motion import Motion, PoseMotion
+from tauforge.motion.waypoints import JointMove
 from tauforge.robots.robot import Robot
 from tauforge.sweeps.grid import Axis, with_units
 from tauforge.units import in_si
@@ -65,6 +65,15 @@ def check_values(axes: Iterable[Axis], name: str, holds: Callable[[Array], Array
             raise ModelError(f"expected {words}, got {axis.values[~good][0]:g}", field=f"axis {name}")
 
 
+def gathered(points: int, parts: Iterable[Array], compute: Callable[[Array], Mapping[str, Array]]) -> dict[str, Array]:
+    """Results (N, ...) of N points by name, computed part by part. parts: rows of the points; compute: takes some"""
+    found: dict[str, Array] = {}
+    for rows in parts:
+        for name, values in compute(rows).items():
+            found.setdefault(name, np.empty((points, *values.shape[1:]), values.dtype))[rows] = values
+    return found
+
+
 def common_unit(units: Iterable[str]) -> str:
     """The unit of numbers that lie in one array: "N m or N" where they have different ones."""
     return " or ".join(sorted(set(units)))
@@ -87,6 +96,15 @@ class SweptPositions:
         for name, column in self.columns.items():
             found[:, column] = block[name]
         return robot.positions.at(found, on_failure="nan")
+
+    def held(self, robot: Robot) -> dict[str, float]:
+        """Coordinates that are no axes, by name."""
+        swept = set(self.columns.values())
+        return {
+            c.name: float(x)
+            for k, (c, x) in enumerate(zip(robot.coordinates, self.home, strict=True))
+            if k not in swept
+        }
 
 
 def positions_and_axes(

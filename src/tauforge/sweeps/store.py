@@ -254,11 +254,8 @@ def damaged_metadata(path: Path) -> list[str]:
 
 def _same(own: dict[str, Any], repeated: dict[str, Any]) -> bool:
     """Groups have a place for repeated metadata, which is empty where it is repeated itself."""
-
-    def plain(entry: dict[str, Any]) -> dict[str, Any]:
-        return {key: value for key, value in entry.items() if key != "consolidated_metadata"}
-
-    return plain(own) == plain(repeated)
+    nothing = {"consolidated_metadata": None}
+    return own | nothing == repeated | nothing
 
 
 def _read(file: Path) -> dict[str, Any]:

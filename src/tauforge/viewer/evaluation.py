@@ -27,7 +27,7 @@ DOWN = np.array([0.0, 0.0, -1.0])
 
 
 class State(NamedTuple):
-    """What the controls of the panel say.
+    """State that the controls of the panel give.
 
     position:     (N,); velocity and acceleration (n,)
     payload:      kg, a point at the origin of the moved body
@@ -49,7 +49,7 @@ class State(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What follows from a state.
+    """Numbers that follow from a state.
 
     forces:      (m,) N m or N; NaN where there is none
     difference:  (m,) of the formulation's forces from the default's, or None for the default itself
@@ -98,7 +98,7 @@ class Evaluation:
 
     @property
     def takes_gravity(self) -> bool:
-        """Whether gravity can be changed."""
+        """True if gravity can be changed."""
         return self._weightless is not None
 
     @property
@@ -128,7 +128,7 @@ class Evaluation:
         return state._replace(payload=0.0, gravity=self.gravity, formulation=None)
 
     def loads_text(self, state: State) -> str:
-        """What the loads of a state are beside those of the robot as it was given; "" for none."""
+        """Words for the loads of a state beside those of the robot as it was given; "" for none."""
         texts = []
         if self._loads(state):
             texts.append(f"payload {number(state.payload)} kg")
@@ -183,7 +183,7 @@ class Evaluation:
                 self.read(start._replace(payload=payload, gravity=gravity))
 
     def reactions(self, state: State) -> tuple[Reaction, ...]:
-        """What the joints carry; none where there are no forces."""
+        """Reactions of the joints; none where there are no forces."""
         if self.problem:
             return ()
         loads, scale = self._loads(state), self._scale(state)
@@ -222,7 +222,7 @@ class Evaluation:
         return "no forces: what was computed is not finite, though the pose is not singular"
 
     def _is_other(self, formulation: str | None) -> bool:
-        """Whether it is another formulation than the robot's own choice."""
+        """True for another formulation than the robot's own choice."""
         return formulation is not None and formulation != self.robot.formulations.default
 
     def _scale(self, state: State) -> float:

@@ -96,7 +96,7 @@ def bars(drawing: Drawing, size: float) -> Bodies:
 
 
 def name_of(point: Point) -> str:
-    """What a point is called: a joint by its name, another by what it is a point of."""
+    """Name of a point: a joint by its name, another by what it is a point of."""
     return point.name if point.part == JOINT else f"{point.part} of {point.name}"
 
 

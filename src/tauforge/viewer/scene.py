@@ -13,7 +13,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.pictures import triangles
-from tauforge.pictures.solids import Body, bodies_of, extent_with
+from tauforge.pictures.solids import SolidMesh, bodies_of, extent_with
 from tauforge.pictures.triangles import Mesh
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.positions import body_name
@@ -40,7 +40,7 @@ TRANSLUCENT = 0.4
 
 
 class VisibleParts(NamedTuple):
-    """What of the scene is visible."""
+    """Parts of the scene that are visible."""
 
     shapes: bool = True
     forces: bool = True
@@ -185,7 +185,7 @@ class Scene:
         return node
 
     def _picker(self, names: Sequence[str]) -> Callable[[Any], Any]:
-        """What to do at a click on a node of bodies with these names. A hit without an index is of none of them."""
+        """Handler of clicks on a node of bodies with these names. A hit without an index is of none of them."""
 
         async def clicked(event: Any) -> None:
             k = event.instance_index
@@ -195,7 +195,7 @@ class Scene:
         return clicked
 
     def _picker_of_one(self, name: str) -> Callable[[Any], Any]:
-        """What to do at a click on a node of one body."""
+        """Handler of clicks on a node of one body."""
 
         async def clicked(event: Any) -> None:
             self.pick(name)
@@ -332,7 +332,7 @@ class ShapeNodes:
         for node, turn, place in zip(self._nodes, quaternions(poses[:, :3, :3]), poses[:, :3, 3], strict=True):
             node.wxyz, node.position = turn, place
 
-    def _added(self, api: Any, body: Body) -> Any:
+    def _added(self, api: Any, body: SolidMesh) -> Any:
         return api.add_mesh_simple(
             f"/shapes/{body.solid}",
             body.mesh.vertices.astype(np.float32),

@@ -23,9 +23,9 @@ from tauforge.viewer.figure import named_parts, parts_html
 from tauforge.viewer.panel import Gizmo, Panel
 from tauforge.viewer.panel_text import force_shares
 from tauforge.viewer.playback import Clip, Clock
+from tauforge.viewer.playback_panel import PlaybackPanel
 from tauforge.viewer.scene import Scene, VisibleParts
 from tauforge.viewer.surroundings import furnish, surroundings
-from tauforge.viewer.tabs import PlaybackPanel
 from tauforge.viewer.workspace_panel import WorkspacePanel, has_workspace
 
 FRAME_TIME = 1 / 30  # s, between two pictures of what is played

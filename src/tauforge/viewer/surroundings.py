@@ -1,7 +1,4 @@
-"""What is around the robot: its extent, the ground, where the eye is.
-
-A tab's eye must be far enough away to see all of something.
-"""
+"""Surroundings of the robot: its extent, the ground, light, and the camera, far enough away to see all of it."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ def _assembly(robot: Robot, given: Array, position: Array) -> list[Finding]:
         return singular if again else [_unmeasured(unknown_words(robot), crossings.ASSEMBLY)]
     if crossings.reciprocal_conditions(robot, position) < 1.0 / crossings.CROSSED_CONDITION:
         return singular
-    passed = crossings.crossings_of(path) if len(given) < robot.positions.size else []
+    passed = crossings.first_crossings(path) if len(given) < robot.positions.size else []
     return [_unmeasured(ON_THE_WAY[one.name], one.kind) for one in passed if one.name in ON_THE_WAY]
 
 

@@ -17,17 +17,10 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.robots.poses import turned
 from tauforge.robots.robot import Robot
-from tauforge.robots.static_quantities import UNKNOWN
+from tauforge.robots.static_quantities import UNKNOWN_LIMIT
+from tauforge.workspace import singular_crossings as crossings
 from tauforge.workspace.criteria import BLOCK_POSITIONS, Criteria, positions_of
-from tauforge.workspace.singular_crossings import (
-    ASSEMBLY,
-    EXACT,
-    SINGULAR_POSITION,
-    SINGULARITY,
-    Paths,
-    closes_again,
-    crossings_of,
-)
+from tauforge.workspace.singular_crossings import EXACT, Paths
 
 SIZE_STEPS = 400  # steps in the size of the robot
 TURN_STEPS = 720  # steps in a turn
@@ -116,17 +109,18 @@ def ends_of(criteria: Criteria, rays: Rays) -> Ends:
     until, size = np.where(ended, low, rays.farthest), size_of(criteria.robot, rays.home)
     paths = Paths(criteria.robot, rays.at, rays.home, until, rays.scale, size)
     for k, code, found in zip(rows.tolist(), criteria.codes(beyond).tolist(), criteria.reached(beyond), strict=True):
-        if code == UNKNOWN:
+        if code == UNKNOWN_LIMIT:
             # a singular position may have no answer, while those on both sides have
-            thin = criteria.closes and closes_again(paths, low[k : k + 1], np.array([k]))[0]
-            limits[k], kinds[k] = ((SINGULAR_POSITION,), SINGULARITY) if thin else ((criteria.name(code),), ASSEMBLY)
+            thin = criteria.closes and crossings.closes_again(paths, low[k : k + 1], np.array([k]))[0]
+            name = crossings.SINGULAR_POSITION if thin else criteria.name(code)
+            limits[k], kinds[k] = (name,), crossings.SINGULARITY if thin else crossings.ASSEMBLY
             continue
         reached = found or [criteria.judged[code - 1]]  # a margin that changes by leaps is not near 0 just beyond
         # Limits that are reached together, such as those of symmetric legs, are all named: rounding alone tells which
         # of them is first.
         limits[k], kinds[k] = tuple(limit.name for limit in reached), reached[0].kind
     distance = np.where(ended, low, np.inf)
-    for one in crossings_of(paths):
+    for one in crossings.first_crossings(paths):
         distance[one.path], limits[one.path], kinds[one.path] = one.distance, (one.name,), one.kind
     return Ends(distance, limits, kinds)
 

@@ -1,8 +1,4 @@
-"""The tabs "Play" and "Workspace" of the panel.
-
-The first has play, pause, scrub, speed, curves of what is played with a cursor, and files to save. The second shows the
-workspace as coloured points on demand: it takes a moment, so a button starts it.
-"""
+"""The tab "Play" of the panel: play, pause, scrub, speed, curves with a cursor, and files to save."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tauforge.tables.table import CsvColumn
 
 STDOUT = "-"
-ROUNDING = 1e-9  # relative to the limit: a motion that ends on it, converted from another unit, is not beyond it
+LIMIT_ROUNDING = 1e-9  # relative to the limit: a motion that ends on it, converted from another unit, is not beyond it
 
 
 def read_motion(path: Path, robot: Any, smooth: float | None = None) -> CsvMotion:
@@ -95,7 +95,7 @@ def _warn_outside(quantity: LimitedQuantity, times: Array) -> None:
     ends = ((quantity.lower, quantity.lower - values), (quantity.upper, values - quantity.upper))
     size = max((abs(limit) for limit, _ in ends if math.isfinite(limit)), default=0.0)
     for limit, beyond in ends:
-        outside = beyond > ROUNDING * size
+        outside = beyond > LIMIT_ROUNDING * size
         if outside.any():
             furthest = int(beyond.argmax())
             warn(

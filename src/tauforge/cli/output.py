@@ -29,7 +29,7 @@ WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": Fa
 FAILED = 1  # exit code
 GAP = 2  # spaces before a column of a table, beside the one of the line between them
 Records = list[dict[str, Any]]
-WHOLE = 24  # characters of a first cell that are never folded
+UNFOLDED_LENGTH = 24  # characters of a first cell that are never folded
 
 
 class Failed(typer.Exit):
@@ -68,7 +68,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
         number = place >= texts
         longest = max((len(str(row[place])) for row in cells), default=0)
         least = max(map(len, name.split()), default=0)  # may be folded no further
-        if number or (place == 0 and longest <= WHOLE):
+        if number or (place == 0 and longest <= UNFOLDED_LENGTH):
             least = max(least, longest)
         head, wide = Padding(Text(one_line(name)), padding[place]), least + padding[place][-1]
         made.add_column(head, justify="right" if number else "left", overflow="fold", min_width=wide)

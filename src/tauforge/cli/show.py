@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot
 
 UPRIGHT = (0.0, 0.0, -9.81)
-UNITS = {"length": "m", "angle": "rad", "mass": "kg", "inertia": "kg m^2", "force": "N", "torque": "N m"}
+SI_UNITS = {"length": "m", "angle": "rad", "mass": "kg", "inertia": "kg m^2", "force": "N", "torque": "N m"}
 
 
 def show(
@@ -37,7 +37,7 @@ def show(
         from tauforge.pictures.plot import save_picture
 
         save_picture(mine, picture, schematic=schematic)
-    data = {"kind": noun_of(mine), "units": UNITS, **mine.data(), "warnings": texts}  # in SI units and radians
+    data = {"kind": noun_of(mine), "units": SI_UNITS, **mine.data(), "warnings": texts}  # in SI units and radians
     result(as_json, data, lambda: shown(mine, texts))
 
 

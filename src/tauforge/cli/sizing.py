@@ -27,8 +27,7 @@ DEMANDS = (
     *("peak_force", "rms_force", "peak_speed", "peak_power", "mean_power"),
     *("shortest", "longest", "stroke_used", "reactions", "margins"),
 )
-LEGS = range(6)
-WELL = 1e3  # condition number above which forces are near running away
+WELL_CONDITIONED = 1e3  # condition number above which forces are near running away
 
 
 def sizing(
@@ -86,14 +85,17 @@ def sizing(
 def _legs_table(found: Any) -> Any:
     header = ("leg", "peak [N]", "at [s]", "RMS [N]", "shortest [m]", "longest [m]", "stroke [m]")
     columns = (found.rms_force, found.shortest, found.longest, found.stroke_used)
-    rows = [(_marked(i, found.peak_force), *_at(i, found.peak_force), *(number(x[i]) for x in columns)) for i in LEGS]
+    rows = [
+        (_marked(i, found.peak_force), *_at(i, found.peak_force), *(number(x[i]) for x in columns))
+        for i in range(len(found.shortest))
+    ]
     return table("Forces (+ extends the leg) and strokes", header, rows)
 
 
 def _power_table(found: Any) -> Any:
     header = ("leg", "peak speed [m/s]", "at [s]", "peak power [W]", "at [s]", "mean power [W]")
     speed, power, mean = found.peak_speed, found.peak_power, found.mean_power
-    rows = [(_marked(i, power), *_at(i, speed), *_at(i, power), number(mean[i])) for i in LEGS]
+    rows = [(_marked(i, power), *_at(i, speed), *_at(i, power), number(mean[i])) for i in range(len(found.shortest))]
     return table("Speeds and powers (- brakes)", header, rows)
 
 
@@ -116,7 +118,7 @@ def _verdict(found: Any) -> Any:
     else:
         yield "The platform has no limits to compare with."
     value, time = found.condition
-    nearness = "far from singular" if value < WELL else "near a singular pose: forces run away"
+    nearness = "far from singular" if value < WELL_CONDITIONED else "near a singular pose: forces run away"
     if found.crosses_singularity:
         nearness = "a singular pose is crossed: the legs lose the platform"
     yield f"Condition number of the force matrix: at most {number(value)}, at {seconds(time)} s: {nearness}."

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from tauforge.workspace.criteria import Report
 
 DRAWN = ("map", "polar", "surface", "reach")  # what has a picture, the most wanted first
-ANGLES = ("rad", "rad", "rad")
 
 
 complete_quantity = names_in("tauforge.workspace.maps", "MAPPED_QUANTITIES")
@@ -93,7 +92,7 @@ def workspace(
     wanted = asked_for or ["explain", "reach", "volume"]
     _check(wanted, axis, orientation, points, picture)
     axes = _axes(mine, axis or [])
-    angles = None if orientation is None else quantities("--orientation", orientation, ANGLES)
+    angles = None if orientation is None else quantities("--orientation", orientation, ["rad"] * 3)
     position = mine.positions.coordinates(mine.positions.default) if home is None else home
     tasks: dict[str, Callable[[], Report]] = {
         "explain": lambda: space.explain(mine, position, **judged),

@@ -12,8 +12,9 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from tauforge.cli.options import Json, Lock, Tip, bad, load_robot, switch
-from tauforge.cli.output import Failed, headline, item, result
+from tauforge.cli.inputs import load_robot
+from tauforge.cli.options import Json, Lock, Tip, switch
+from tauforge.cli.output import Failed, bad, headline, item, result
 from tauforge.errors import ModelError
 
 MAX_PROBLEMS = 50  # problems that are looked for

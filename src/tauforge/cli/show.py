@@ -6,8 +6,9 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tauforge.cli.options import File, Json, Lock, Robot, Tip, bad, load_robot, setting, switch
-from tauforge.cli.output import headline, item, result, summary_parts
+from tauforge.cli.inputs import load_robot
+from tauforge.cli.options import File, Json, Lock, Robot, Tip, setting, switch
+from tauforge.cli.output import bad, headline, item, result, summary_parts
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot

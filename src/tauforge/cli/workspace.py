@@ -8,24 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.options import (
-    File,
-    Json,
-    Lock,
-    PayloadOption,
-    Robot,
-    Texts,
-    Tip,
-    bad,
-    load_robot,
-    names_in,
-    parse_payload,
-    quantities,
-    quantity,
-    setting,
-    switch,
-)
-from tauforge.cli.output import headline, result, summary_parts, working
+from tauforge.cli.inputs import load_robot, parse_payload, quantities, quantity
+from tauforge.cli.options import File, Json, Lock, PayloadOption, Robot, Texts, Tip, names_in, setting, switch
+from tauforge.cli.output import bad, headline, result, summary_parts, working
 from tauforge.errors import one_line
 
 if TYPE_CHECKING:

@@ -97,6 +97,24 @@ class Element:
             return found
         raise self.fault(problem, field=f"{self.tag} {attribute}", remedy=remedy)
 
+    def up_to(self, attribute: str, most: int) -> tuple[float, ...]:
+        """At most so many numbers; none if the attribute is absent."""
+        if attribute not in self.attributes:
+            return ()
+        count = len(WORD.findall(self.attributes[attribute]))
+        return self.numbers(attribute, min(max(count, 1), most))
+
+    def word(self, attribute: str, words: tuple[str, ...], default: str) -> str:
+        """The value of an attribute that is one of a few words."""
+        value = self.attributes.get(attribute, default)
+        if value not in words:
+            problem = f"expected {', '.join(words[:-1])} or {words[-1]}, got {shown(value)}"
+            raise self.fault(problem, field=f"{self.tag} {attribute}")
+        return value
+
+    def is_true(self, attribute: str, default: bool) -> bool:
+        return self.word(attribute, ("true", "false"), str(default).lower()) == "true"
+
     def rgba(self) -> tuple[float, ...]:
         """Red, green, blue and opacity from 0 to 1, of the attribute that both URDF and MJCF call so."""
         found = self.numbers("rgba", 4)

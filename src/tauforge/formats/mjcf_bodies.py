@@ -11,7 +11,7 @@ from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.formats.mjcf_elements import Values, check_spelling, unit
 from tauforge.formats.mjcf_geoms import BodyGeom, body_of_geoms
-from tauforge.formats.xml_reader import NO_INERTIAL, Element, Inertial, shown
+from tauforge.formats.xml_reader import NO_INERTIAL, Element, Inertial, shown, unused
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, Hinge, MechanismJoint, Slider, Spherical, Weld
 
 IGNORED_IN_BODIES = ("camera", "light")
@@ -40,9 +40,7 @@ class Found:
         name = element.attributes.get("name") or otherwise
         if "name" in element.attributes and name in taken:
             raise element.fault(f"there is a second {element.tag} named {shown(name)}", field=f"{element.tag} name")
-        while name in taken:
-            name += "'"
-        return name
+        return unused(name, taken)
 
 
 def read_bodies(found: Found, worlds: list[Element]) -> None:
@@ -129,15 +127,9 @@ def _add_body(found: Found, parent: str, name: str, frame: Transform, parts: Par
             raise parts["joint"][k].element.fault(error.problem, field=error.field, remedy=error.remedy) from None
         parent = child
     if not steps:
-        found.joints.append(Weld(_unused(found, f"{name} on {parent}"), parent, name, tuple(frame.translation)))
+        joint = unused(f"{name} on {parent}", {joint.name for joint in found.joints})
+        found.joints.append(Weld(joint, parent, name, tuple(frame.translation)))
     found.bodies.append(_mass(found, parts, name).as_body(name, frame))
-
-
-def _unused(found: Found, name: str) -> str:
-    names = {joint.name for joint in found.joints}
-    while name in names:
-        name += "'"
-    return name
 
 
 def _joints(

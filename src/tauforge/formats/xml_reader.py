@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -133,6 +133,13 @@ def _remedy(word: str) -> str | None:
 def shown(text: str) -> str:
     """A text from the file in quotes, cut where it would flood the message."""
     return repr(text if len(text) <= 60 else text[:60] + "...")
+
+
+def unused(name: str, names: Container[str]) -> str:
+    """The name, with as many apostrophes as make it a new one."""
+    while name in names:
+        name += "'"
+    return name
 
 
 def read_xml(path: Path) -> Element:

@@ -15,7 +15,14 @@ from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
-from tauforge.robots.static_quantities import QUANTITIES, UNKNOWN, at_positions, check_quantities, codes, unknown_words
+from tauforge.robots.static_quantities import (
+    QUANTITIES,
+    UNKNOWN_LIMIT,
+    at_positions,
+    check_quantities,
+    codes,
+    unknown_words,
+)
 from tauforge.sweeps.grid import Axis
 from tauforge.sweeps.options import SweptPositions, common_unit, number_option, positions_and_axes
 from tauforge.sweeps.study import Result, Study
@@ -42,7 +49,7 @@ class AtPositions:
     payload: float = 0.0
     forces: bool = False
     largest_condition: float | None = None
-    unknown: int = UNKNOWN
+    unknown: int = UNKNOWN_LIMIT
 
     def __call__(self, block: Mapping[str, Array]) -> dict[str, Array]:
         points = len(next(iter(block.values())))
@@ -89,7 +96,7 @@ def workspace_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float],
     if (masses > 0).any() and not weighed:
         raise ModelError("nothing that is asked depends on it", field="payload", remedy="Add force to the quantities")
     named = codes(robot, forces=forces, condition=largest_condition is not None)
-    unknown = UNKNOWN
+    unknown = UNKNOWN_LIMIT
     if robot.loops is not None:
         named, unknown = (*named, unknown_words(robot)), len(named)
     judged = {"forces": forces, "condition": largest_condition, "payload": payload}

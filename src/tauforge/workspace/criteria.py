@@ -21,7 +21,7 @@ from tauforge.evaluation.arguments import ON_SINGULAR, as_argument
 from tauforge.robots.loads import Payload
 from tauforge.robots.records import Limit
 from tauforge.robots.robot import Robot, check_robot
-from tauforge.robots.static_quantities import HOLDS, UNKNOWN, at_positions, check_quantities, codes, unknown_words
+from tauforge.robots.static_quantities import HOLDS, UNKNOWN_LIMIT, at_positions, check_quantities, codes, unknown_words
 from tauforge.robots.summary import Summary, summarised
 from tauforge.validation import real
 
@@ -106,7 +106,7 @@ class Criteria:
             beyond = ~(self.margins(positions) >= 0)
             code = np.where(beyond.any(axis=-1), 1.0 + beyond.argmax(axis=-1), 0.0)
         known = np.isfinite(code) & np.isfinite(positions).all(axis=-1)
-        return np.where(known, code, UNKNOWN).astype(np.uint8)
+        return np.where(known, code, UNKNOWN_LIMIT).astype(np.uint8)
 
     def margins(self, positions: Array) -> Array:
         """(..., k) how far positions (..., N) are from each of `judged`, in its unit: negative beyond it.
@@ -133,7 +133,7 @@ class Criteria:
 
     def name(self, code: int) -> str:
         """Words for a code of `codes`."""
-        if code == UNKNOWN:
+        if code == UNKNOWN_LIMIT:
             return unknown_words(self.robot)
         return self.judged[code - 1].name if code else HOLDS
 

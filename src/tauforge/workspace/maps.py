@@ -16,7 +16,7 @@ from tauforge.robots.robot import Robot, check_robot
 from tauforge.robots.static_quantities import (
     HOLDS,
     QUANTITIES,
-    UNKNOWN,
+    UNKNOWN_LIMIT,
     Quantity,
     at_positions,
     check_quantities,
@@ -101,7 +101,7 @@ class Map(Report):
 
     def name(self, code: int) -> str:
         """Words for a code of "limit"."""
-        return self.unknown if code == UNKNOWN else self.codes[code]
+        return self.unknown if code == UNKNOWN_LIMIT else self.codes[code]
 
     def to_xarray(self) -> Any:
         """An xarray.DataArray with the axes as coordinates; units, names of codes and the robot are attributes."""
@@ -172,9 +172,9 @@ def map(
         found = grid.evaluated(criteria.codes, "uint8")
         names = (HOLDS, *(limit.name for limit in criteria.judged))
         if robot.loops is not None:
-            beyond = beyond_crossings(grid, found != UNKNOWN)
+            beyond = beyond_crossings(grid, found != UNKNOWN_LIMIT)
             names = (*names, BEYOND_SINGULAR)
-            found[beyond & ((found == 0) | (found == UNKNOWN))] = len(names) - 1
+            found[beyond & ((found == 0) | (found == UNKNOWN_LIMIT))] = len(names) - 1
         judged = criteria.words
     elif quantity == CAPACITY:
         check_capacity(robot)

@@ -17,7 +17,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.robots.poses import turned
 from tauforge.robots.robot import Robot
-from tauforge.robots.static_quantities import UNKNOWN
+from tauforge.robots.static_quantities import UNKNOWN_LIMIT
 from tauforge.workspace import singular_crossings as crossings
 from tauforge.workspace.criteria import BLOCK_POSITIONS, Criteria, positions_of
 from tauforge.workspace.singular_crossings import EXACT, Paths
@@ -109,7 +109,7 @@ def ends_of(criteria: Criteria, rays: Rays) -> Ends:
     until, size = np.where(ended, low, rays.farthest), size_of(criteria.robot, rays.home)
     paths = Paths(criteria.robot, rays.at, rays.home, until, rays.scale, size)
     for k, code, found in zip(rows.tolist(), criteria.codes(beyond).tolist(), criteria.reached(beyond), strict=True):
-        if code == UNKNOWN:
+        if code == UNKNOWN_LIMIT:
             # a singular position may have no answer, while those on both sides have
             thin = criteria.closes and crossings.closes_again(paths, low[k : k + 1], np.array([k]))[0]
             name = crossings.SINGULAR_POSITION if thin else criteria.name(code)

@@ -17,7 +17,7 @@ from support.tolerances import PLACED, error
 from support.urdf_texts import TREE, VALID, changed
 from support.urdf_visuals import meshed_arm, random_tree
 from tauforge.errors import ModelError, TauforgeWarning
-from tauforge.pictures.mesh_files import read_mesh
+from tauforge.pictures.solids import read_mesh
 from tauforge.robots.drawing import Box, Cylinder, MeshFile, Sphere, Visual
 
 TREES = 30

@@ -11,8 +11,8 @@ import pytest
 import tauforge as tf
 from support.platforms import HOME, random_platform
 from support.tolerances import ROUNDING
-from tauforge.analysis.assumptions import assess
-from tauforge.analysis.singularity import best_characteristic_length, crossings, worst_leg_forces
+from tauforge.analysis.comparison import assess
+from tauforge.analysis.stewart_forces import best_characteristic_length, crossings, worst_leg_forces
 from tauforge.formulations.stewart import MODELS
 from tauforge.motion import StraightLine, twists
 from tauforge.robots.stewart.capabilities import SIMPLIFICATIONS

@@ -43,7 +43,7 @@ def arm_as_mechanism(arm: tf.SerialArm) -> tf.Mechanism:
 
 def platform_as_mechanism(platform: tf.StewartPlatform, position: Array) -> tf.Mechanism:
     """Six legs with universal, sliding and ball joints, at home in the pose (position, no rotation); no friction."""
-    p = platform
+    p: Any = platform
     bodies = [
         tf.Body(
             "platform",

@@ -39,8 +39,8 @@ def inertia_and_height(a: float) -> tuple[float, float]:
         R = R @ turned(AXES[k], b if k % 2 else a)
         along = POINTS[k + 1] - POINTS[k]
         centre = p + R @ along / 2
-        omega = sum(rate * z for z, _, rate in lines)
-        v = sum(rate * np.cross(z, centre - q) for z, q, rate in lines)
+        omega = np.sum([rate * z for z, _, rate in lines], axis=0)
+        v = np.sum([rate * np.cross(z, centre - q) for z, q, rate in lines], axis=0)
         own = R.T @ omega
         thin, long = 2 * WIDTH**2 / 12, (1 + WIDTH**2) / 12
         M += float(v @ v + own @ (np.where(np.abs(along) > 0.5, thin, long) * own))

@@ -76,7 +76,7 @@ def compiled(source: str, name: str, folder) -> ctypes.CDLL:
         "-o",
         library,
     ]
-    done = subprocess.run([COMPILER, *options, path], capture_output=True, text=True, check=False)
+    done = subprocess.run([str(COMPILER), *options, path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:3000]
     return ctypes.CDLL(str(library))
 

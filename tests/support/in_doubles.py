@@ -12,6 +12,6 @@ def in_doubles() -> AbstractContextManager[Any]:
     """`jax.enable_x64(True)`; older versions have it as an experiment."""
     if hasattr(jax, "enable_x64"):
         return jax.enable_x64(True)
-    from jax.experimental import enable_x64
+    from jax.experimental import enable_x64  # type: ignore[attr-defined, unused-ignore]
 
     return enable_x64(True)

@@ -400,6 +400,7 @@ class Witness:
                 self.displaced[name][:3, :3] @ point + self.displaced[name][:3, 3]
                 for name, point in ((spring.body_a, spring.point_a), (spring.body_b, spring.point_b))
             ]
+            assert spring.length is not None  # of a robot as it is loaded
             potential += 0.5 * spring.stiffness * (float(np.linalg.norm(ends[1] - ends[0])) - spring.length) ** 2
         return kinetic, potential
 
@@ -475,9 +476,9 @@ class Witness:
             rows = np.zeros((len(driven), width))
             rows[:, at_tau : at_tau + len(driven)] = np.eye(len(driven))
             blocks.append((rows, tau))
-        A, b = np.vstack([block[0] for block in blocks]), np.concatenate([block[1] for block in blocks])
-        solution, null = shortest(A, b)
-        residual = float(np.abs(A @ solution - b).max() / np.abs(b).max())
+        A, given = np.vstack([block[0] for block in blocks]), np.concatenate([block[1] for block in blocks])
+        solution, null = shortest(A, given)
+        residual = float(np.abs(A @ solution - given).max() / np.abs(given).max())
         open_ = np.abs(null).max(axis=0, initial=0.0)
         wrenches = np.empty((len(m.joints), 6), solution.dtype)
         for k, joint in enumerate(m.joints):

@@ -38,7 +38,7 @@ class Device:
     def __eq__(self, other):
         return isinstance(other, Device)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
 
 class GpuArray(np.ndarray):

@@ -105,14 +105,14 @@ def tree_state(made: Tree, state: tuple[Array, Array, Array, Array], spins: Arra
     """The legs' rates from the cuts staying closed and the spins given; a body's first turn is about the leg."""
     model, p, (pose, twist, acceleration, wrench) = made.model, made.p, state
     data, R = model.createData(), pin.rpy.rpyToMatrix(*pose[3:])
-    q, turns = [], []
+    lengths, turns = [], []
     for i in range(LEGS):
         S = pose[:3] + R @ p["platform_points"][i] - p["base_points"][i]
         y = unit(np.cross(ANY_AXIS, S))
         T = np.stack([unit(S), y, np.cross(unit(S), y)], axis=-1) @ pin.rpy.rpyToMatrix(rolls[i], 0, 0)
         turns.append(T)
-        q += [*pin.Quaternion(T).coeffs(), np.linalg.norm(S)]
-    q = np.concatenate([q, pose[:3], pin.Quaternion(R).coeffs()])
+        lengths += [*pin.Quaternion(T).coeffs(), np.linalg.norm(S)]
+    q = np.concatenate([lengths, pose[:3], pin.Quaternion(R).coeffs()])
     body = np.concatenate([R.T @ twist[:3], R.T @ twist[3:]])
     body_rate = np.concatenate([R.T @ acceleration[:3] - np.cross(body[3:], body[:3]), R.T @ acceleration[3:]])
     pin.computeJointJacobians(model, data, q)

@@ -28,8 +28,8 @@ ROBOT, OTHER = tf.load("dasgupta1998"), tf.load("pedrammehr2012")
 
 def states(name):
     path = DATA["paths"][name]
-    ends = [[*path[t], *path[theta]] for t, theta in (("t0", "th0"), ("t1", "th1"))]
-    motion = tf.motion.StraightLine(*ends, path["tf"], path["V"], path["Om"], orientation="angles")
+    start, end = ([*path[t], *path[theta]] for t, theta in (("t0", "th0"), ("t1", "th1")))
+    motion = tf.motion.StraightLine(start, end, path["tf"], path["V"], path["Om"], orientation="angles")
     return motion.sample(np.linspace(0, motion.duration, SAMPLES))
 
 

@@ -185,7 +185,9 @@ def formed_once(n: int, modified: bool) -> int:
             own = summed(applied(full, alpha), crossed(omega, known(applied(full, omega))))
         force = [t + 1 for t in known(mean)]
         links.append((force, summed(own, crossed(CONSTANT, force))))
-    f_next, n_next, last = [None] * 3, [[], [], []], 0
+    f_next: list[Any] = [None] * 3
+    n_next: list[Any] = [[], [], []]
+    last = 0
     for force, own in reversed(links):
         moment = known(summed(own, crossed(CONSTANT, f_next), n_next))
         f = known(summed(alone(force), alone(f_next)))

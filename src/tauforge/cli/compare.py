@@ -58,7 +58,7 @@ def _compare_formulations(robot: Any, given: Any, where: str, as_json: bool) -> 
 def _compare_published(robot: Any, given: Any, where: str, as_json: bool) -> None:
     import numpy as np
 
-    from tauforge.analysis.assumptions import assess
+    from tauforge.analysis.comparison import assess
 
     peak = float(np.abs(robot.inverse_dynamics(*given)).max())
     verdicts = assess(robot, *given)

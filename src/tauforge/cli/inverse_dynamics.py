@@ -57,7 +57,7 @@ def inverse_dynamics(
     """The actuator forces that a motion needs, with their peaks and root mean squares."""
     import numpy as np
 
-    from tauforge.analysis.sizing import peak_of, rms_of
+    from tauforge.analysis.stewart_sizing import peak_of, rms_of
     from tauforge.tables.robot_columns import TIME, columns_of
 
     check_output(output, [motion, robot], (".csv",), as_json)

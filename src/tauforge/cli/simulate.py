@@ -240,7 +240,7 @@ def error_records(run: Recording) -> Records:
     """One for each coordinate."""
     import numpy as np
 
-    from tauforge.analysis.sizing import peak_of
+    from tauforge.analysis.stewart_sizing import peak_of
 
     worst = peak_of(run.time, run.error)
     return records(
@@ -256,7 +256,7 @@ def error_records(run: Recording) -> Records:
 
 def force_records(run: Recording) -> Records:
     """One for each actuator."""
-    from tauforge.analysis.sizing import peak_of
+    from tauforge.analysis.stewart_sizing import peak_of
 
     peak = peak_of(run.time, run.force)
     return records(

@@ -29,7 +29,7 @@ def sizing(
     as_json: Json = False,
 ) -> None:
     """Peak and RMS forces, speeds, powers, strokes and joint loads of a platform over a motion, and margins."""
-    from tauforge.analysis.sizing import size_actuators
+    from tauforge.analysis.stewart_sizing import size_actuators
     from tauforge.evaluation.functions import has
 
     mine = load_robot(platform)

@@ -49,13 +49,13 @@ class ArrayLibrary(Protocol):
 
 CUPY = "tauforge.evaluation.cupy_arrays"
 # by the first part of the module that defines the class of an array, or a class that it is derived from
-LIBRARIES = {
+LIBRARY_MODULES = {
     "cupy": CUPY,
     "jax": "tauforge.evaluation.jax_arrays",
     "jaxlib": "tauforge.evaluation.jax_arrays",
     "torch": "tauforge.evaluation.torch_arrays",
 }
-PLAIN = ("numpy", "builtins")  # in the processor's memory
+NUMPY_ROOTS = ("numpy", "builtins")  # in the processor's memory
 
 
 class _Roots(dict[type, tuple[str, ...]]):
@@ -75,11 +75,11 @@ def module_of(value: Any) -> str | None:
     A payload or a base motion counts by its numbers: a mass may be an array of a library.
     """
     roots = _roots[type(value)]
-    if roots[0] in PLAIN:
+    if roots[0] in NUMPY_ROOTS:
         return None
     for root in roots:
-        if root in LIBRARIES:
-            return LIBRARIES[root]
+        if root in LIBRARY_MODULES:
+            return LIBRARY_MODULES[root]
     if roots[0] == "tauforge" and hasattr(value, "numbers"):
         return module_of(value.numbers())
     return CUPY if is_on_gpu(value) else None
@@ -94,7 +94,7 @@ class Choice(NamedTuple):
 
 def choice_of(values: Iterable[Any]) -> Choice | None:
     """Who evaluates on these values; None for NumPy. Beside CuPy, a library that can differentiate goes first."""
-    others = [value for value in values if _roots[type(value)][0] not in PLAIN]  # as a rule none
+    others = [value for value in values if _roots[type(value)][0] not in NUMPY_ROOTS]  # as a rule none
     modules = [(module, value) for value in others if (module := module_of(value)) is not None]
     if not modules:
         return None
@@ -110,16 +110,17 @@ def library_of(values: Iterable[Any]) -> ArrayLibrary | None:
 
 
 def common_arrays(values: Sequence[Any]) -> tuple[Any, list[Any]]:
-    """The functions of a library, and the values as its arrays; at least one is an array of it."""
+    """The functions of a library, and the values as its arrays; those of NumPy, and the values, if there is none."""
     choice = choice_of(values)
-    assert choice is not None
+    if choice is None:
+        return np, list(values)
     library, first = choice
     made = [value if _is_listed(value) else library.array_like(without_masks(value), first) for value in values]
     return library.namespace, made
 
 
 def _is_listed(value: Any) -> bool:
-    return not LIBRARIES.keys().isdisjoint(_roots[type(value)])
+    return not LIBRARY_MODULES.keys().isdisjoint(_roots[type(value)])
 
 
 def joined(namespace: Any, parts: Sequence[Any]) -> Any:
@@ -128,7 +129,7 @@ def joined(namespace: Any, parts: Sequence[Any]) -> Any:
     return namespace.concatenate([namespace.broadcast_to(part, (*shape, part.shape[-1])) for part in parts], -1)
 
 
-class Arithmetic(NamedTuple):
+class ArrayArithmetic(NamedTuple):
     """How to compute with an array and with constants beside it, whatever library it comes from.
 
     xp:       the functions, such as `xp.sqrt`
@@ -139,11 +140,11 @@ class Arithmetic(NamedTuple):
     constant: Callable[[Any], Any]
 
 
-def arithmetic_of(array: Any) -> Arithmetic:
+def arithmetic_of(array: Any) -> ArrayArithmetic:
     library = library_of((array,))
     if library is None:
-        return Arithmetic(np, np.asarray)
-    return Arithmetic(library.namespace, partial(library.array_like, like=array))
+        return ArrayArithmetic(np, np.asarray)
+    return ArrayArithmetic(library.namespace, partial(library.array_like, like=array))
 
 
 P = ParamSpec("P")

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from tauforge.evaluation.evaluator import Evaluator
     from tauforge.evaluation.with_functions import WithFunctions
 
-PRECISIONS = ("float64", "float32")
-
 
 def call(
     evaluator: Evaluator, robot: WithFunctions, name: str, given: Mapping[str, Any], on_singular: str, **options: Any
@@ -41,7 +39,7 @@ def on_one_gpu(evaluation: BoundFunction, values: Mapping[str, Any]) -> list[Any
             continue
         found.append(arrays.on_device(argument.name, value))
         dtype = str(found[-1].dtype)
-        if dtype not in PRECISIONS:
+        if dtype not in arrays.KERNEL_DTYPES:
             raise ShapeError(argument.name, expected="float64 or float32 numbers", got=dtype)
     return found
 

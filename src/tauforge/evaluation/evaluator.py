@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -28,9 +28,9 @@ from tauforge.evaluation.functions import Formula, Guard, choices, flat
 from tauforge.evaluation.reference import reference
 from tauforge.evaluation.unmodified import is_unmodified, own_methods
 from tauforge.kernels.backends import NoKernelError, TooLargeError, backend_of
-from tauforge.kernels.cpu.code_memory import executable_memory
+from tauforge.kernels.cpu.code_memory import executable_memory, need_memory
 from tauforge.kernels.specification import Shape, Specification
-from tauforge.tracing.graph import cheapest_trace
+from tauforge.tracing.graph import cheapest_trace, trace
 
 if TYPE_CHECKING:
     from tauforge.evaluation.with_functions import WithFunctions
@@ -65,6 +65,7 @@ class Evaluator:
         vars(self.robot).update(own_methods(robot))
         self.functions = robot.functions
         self._kernels: dict[Request, CpuKernel] = {}
+        self._argument_names: dict[str, tuple[str, ...]] = {}
         self._others: dict[tuple[Request, Backend, str], Kernel] = {}  # asked for by target and precision
         self._too_large: set[Request] = set()
         self._kept: dict[Any, Any] = {}  # what other array libraries made of the functions
@@ -137,6 +138,14 @@ class Evaluator:
         if varying:
             chosen = without_choices(chosen)
         return Request(name, optional, tuple(chosen.items()), varying)
+
+    def arguments_of(self, function: str) -> tuple[str, ...]:
+        """Names of the arguments that a call of the function may give, optional ones included."""
+        found = self._argument_names.get(function)
+        if found is None:
+            entry = self.functions[function]
+            found = self._argument_names[function] = tuple([a.name for a in (*entry.arguments, *entry.optional)])
+        return found
 
     def results(self, request: Request) -> tuple[Shape, ...]:
         """Core shapes; of derivatives by several arguments first those of all results by the first, and so on."""
@@ -287,6 +296,35 @@ def _called(kernel: CpuKernel, arguments: Mapping[str, Array]) -> tuple[Array, .
     except NoKernelError:
         return None
     return out if isinstance(out, tuple) else (out,)
+
+
+def formula_kernel(
+    name: str,
+    doc: str,
+    formula: Callable[..., Sequence[Scalar]],
+    shapes: Mapping[str, Shape],
+    results: Sequence[Shape],
+    origin: str | None = None,
+) -> Kernel:
+    """The kernel of formula(**columns), which returns a flat list of scalars; NoKernelError where there is none."""
+    need_memory()  # the compiler itself takes some
+
+    def recorded(*columns: Sequence[Scalar]) -> Sequence[Scalar]:
+        return formula(**dict(zip(shapes, columns, strict=True)))
+
+    make_graph = partial(trace, recorded, {name: math.prod(core) for name, core in shapes.items()})
+    specification = Specification(name, doc, make_graph, tuple(shapes.items()), tuple(results), origin)
+    return backend_of("cpu").compile(specification, "float64")
+
+
+def kernel_if_allowed(make: Callable[[], Kernel]) -> Kernel | None:
+    """The kernel that `make` gives; None where kernels are off, or where there is no memory at the moment."""
+    if not settings.kernels():
+        return None
+    try:
+        return make()
+    except NoKernelError:
+        return None
 
 
 def kernels_allowed() -> bool:

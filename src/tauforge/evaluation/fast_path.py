@@ -24,7 +24,7 @@ from tauforge.kernels.specification import Shape
 if TYPE_CHECKING:
     from tauforge.kernels.cpu.kernel import CpuKernel
 
-DOUBLE = np.dtype(np.float64)
+FLOAT64 = np.dtype(np.float64)
 NO_MEMORY = (None,)
 
 
@@ -59,7 +59,7 @@ class KernelCall(NamedTuple):
     def takes(self, arrays: list[Any]) -> bool:
         """Whether they are plain arrays of the right shapes."""
         return len(arrays) == len(self.cores) and all(
-            type(a) is np.ndarray and a.dtype is DOUBLE and a.shape[-1:] == core
+            type(a) is np.ndarray and a.dtype is FLOAT64 and a.shape[-1:] == core
             for a, core in zip(arrays, self.cores, strict=True)
         )
 

@@ -24,13 +24,7 @@ from jax.errors import JaxRuntimeError
 
 from tauforge.arrays import without_masks
 from tauforge.errors import ShapeError, UnsupportedFeatureError
-from tauforge.evaluation.differentiable import (
-    BoundFunction,
-    bound_function,
-    check_shapes,
-    of_same_rank,
-    product,
-)
+from tauforge.evaluation.differentiable import BoundFunction, bound_function, check_shapes, of_same_rank, product
 from tauforge.evaluation.xla_calls import error_behind, number_of, target
 from tauforge.kernels.cuda import arrays as gpu_arrays
 
@@ -161,13 +155,9 @@ def _changed(
         return through
     results = applied(evaluation, *arrays)
     totals: list[Any] = [jnp.zeros_like(result) for result in results]
-    for part in slopes:
-        matrices = iter(applied(part.evaluation, *arrays))
-        for place in part.by:
-            for k, core in enumerate(evaluation.results):
-                matrix = next(matrices)
-                if wanted[place]:
-                    totals[k] = totals[k] + product(matrix, core, changes[place])
+    for place, k, matrix in evaluation.slope_terms(slopes, lambda part: applied(part, *arrays)):
+        if wanted[place]:
+            totals[k] = totals[k] + product(matrix, evaluation.results[k], changes[place])
     return results, tuple(totals)
 
 

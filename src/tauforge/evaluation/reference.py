@@ -18,7 +18,7 @@ from tauforge.kernels.specification import Shape
 if TYPE_CHECKING:
     from tauforge.evaluation.with_functions import WithFunctions
 
-BLOCK = 8192  # rows at a time: bounds the memory of the temporaries, and keeps them in the cache
+BLOCK_ROWS = 8192  # rows at a time: bounds the memory of the temporaries, and keeps them in the cache
 
 
 def reference_call(
@@ -54,8 +54,8 @@ def reference(formula: Formula, arguments: Mapping[str, Array], results: Sequenc
 
 def _fill(outs: tuple[Array, ...], batch: Shape, formula: Formula, arguments: Mapping[str, Array]) -> None:
     rows = math.prod(batch)
-    if rows > BLOCK:
-        step = max(1, BLOCK * batch[0] // rows)
+    if rows > BLOCK_ROWS:
+        step = max(1, BLOCK_ROWS * batch[0] // rows)
         for start in range(0, batch[0], step):
             whole = step > 1 or len(batch) == 1
             block: slice | int = slice(start, start + step) if whole else start

@@ -13,11 +13,10 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import ShapeError, UnsupportedFeatureError
-from tauforge.evaluation import arguments as families
-from tauforge.evaluation.arguments import ON_SINGULAR, checked, sorted_call
+from tauforge.evaluation.arguments import ON_SINGULAR, by_name, check_names, checked
 from tauforge.evaluation.array_libraries import library_of
-from tauforge.evaluation.differentiable import check_request, named_function
-from tauforge.evaluation.evaluator import Evaluator, kernels_allowed
+from tauforge.evaluation.differentiable import named_function, precision
+from tauforge.evaluation.evaluator import Evaluator, Request, kernels_allowed
 from tauforge.evaluation.fast_path import install, is_installed, key_of
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import method_is_ours, ours, own_methods
@@ -134,9 +133,8 @@ class WithFunctions(ABC):
 
     def _sorted(self, function: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], str, dict[str, Any]]:
         """Arguments with loads, on_singular= and options of a call that gives them by name."""
-        entry, options = self._evaluator.functions[function], self._check_options(function, given)
-        names = [argument.name for argument in (*entry.arguments, *entry.optional)]
-        arguments = {name: options.pop(name) for name in names if name in options}
+        options = self._check_options(function, given)
+        arguments = {name: options.pop(name) for name in self._evaluator.arguments_of(function) if name in options}
         on_singular = options.pop(ON_SINGULAR, "raise")
         self._check_loads([name for name, value in arguments.items() if value is not None], options)
         return arguments, on_singular, options
@@ -145,9 +143,9 @@ class WithFunctions(ABC):
         """The default of a method: the table's entry says what it takes by position and by keyword."""
         if function not in self.functions:
             raise UnsupportedFeatureError(f"{self.name} has no {function}", field=function)
-        call = sorted_call(self.name, function, self.functions[function], given, self._check_options(function, named))
-        named = {**call.arguments, **call.options, ON_SINGULAR: call.on_singular}
-        arguments, on_singular, options = self._sorted(function, named)
+        words = self._check_options(function, named)
+        everything = by_name(self.name, function, self.functions[function], given, words)
+        arguments, on_singular, options = self._sorted(function, everything)
         found = self._answer(function, arguments, on_singular, **options)
         return found[0] if len(found) == 1 else found
 
@@ -168,15 +166,11 @@ class WithFunctions(ABC):
         Identity: equals the method on arrays of this dtype, of `replace`d robots if fields vary; it does not judge
         singular rows. On the CPU `.ufunc` is NumPy's object itself. UnsupportedFeatureError where there is no kernel.
         """
-        chosen = self._check_options(function, options) if function in self.functions else {}
-        name = check_request(function, self.functions, chosen, dtype)
-        fields = families.check_names(self, varying)
-        self.check_function(function)
+        request = self._request(function, options, varying)
         if target == "cpu" and not kernels_allowed():
             raise no_kernel(function)
         try:
-            evaluator = self._evaluator
-            return evaluator.kernel_on(target, evaluator.request(function, (), chosen, fields), name)
+            return self._evaluator.kernel_on(target, request, precision(dtype))
         except NoKernelError as error:
             raise no_kernel(function, error) from None
 
@@ -188,9 +182,14 @@ class WithFunctions(ABC):
         function, varying, options: as in `kernel`
         loads: optional arguments of the table's entry that become arguments after the state, such as "payload"
         """
-        request = named_function(self, function, loads, options).request
-        fields, evaluator = families.check_names(self, varying), self._evaluator
-        return evaluator.specification(evaluator.request(function, request.optional, dict(request.options), fields))
+        return self._evaluator.specification(self._request(function, options, varying, loads))
+
+    def _request(
+        self, function: str, options: Mapping[str, Any], varying: Sequence[str], loads: Sequence[str] = ()
+    ) -> Request:
+        chosen = named_function(self, function, options, loads).request
+        fields = check_names(self, varying)
+        return self._evaluator.request(function, chosen.optional, dict(chosen.options), fields)
 
 
 def no_kernel(function: str, error: NoKernelError | None = None) -> UnsupportedFeatureError:

@@ -25,7 +25,7 @@ from tauforge.kernels.specification import Shape
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.tracing.graph import Graph
 
-BITS = {"float64": 64, "float32": 32}
+FLOAT_BITS = {"float64": 64, "float32": 32}
 TESTED = 4  # states of the self-test
 SLACK = 16  # the self-test allows so many times the error that was measured, and a little more
 FLOOR = {"float64": 1e-13, "float32": 1e-6}
@@ -35,7 +35,7 @@ STATES = 256
 
 @with_field_docs
 class ExportedC(NamedTuple):
-    """What `export_c` wrote.
+    """Files that `export_c` wrote, and their functions.
 
     header:    PREFIX.h, whose comments explain everything
     source:    PREFIX.c
@@ -126,7 +126,7 @@ def export_c(
 def _bits(dtype: object) -> int:
     try:
         name = "none" if dtype is None else np.dtype(dtype).name  # type: ignore[call-overload]
-        return BITS[name]
+        return FLOAT_BITS[name]
     except (KeyError, TypeError):
         raise UnsupportedFeatureError(
             f"dtype {dtype!r} is not supported", field="dtype", remedy="Use float64 or float32"

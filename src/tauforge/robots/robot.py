@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,28 +14,19 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.evaluation import arguments as families
+from tauforge.evaluation.arguments import known_fields
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.with_functions import WithFunctions, quick
 from tauforge.kernels.specification import Shape
-from tauforge.robots import defaults
 from tauforge.robots.capabilities import Bounds, Designs, Dissipation, Sensors
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.formulations import Formulations, forces_by_rows
 from tauforge.robots.loads import Payload
 from tauforge.robots.positions import Loops, MovedBody, Positions
-from tauforge.robots.records import (
-    Actuator,
-    Coordinate,
-    KnownException,
-    Source,
-)
+from tauforge.robots.records import Actuator, Coordinate, KnownException, Source
 from tauforge.robots.state_space import PlainState, StateSpace
-from tauforge.robots.summary import Summary, html
-
-if TYPE_CHECKING:
-    pass
+from tauforge.robots.summary import Summary, SummaryTable
 
 Scalars = Sequence[Scalar]
 
@@ -159,7 +151,7 @@ class Robot(WithFunctions):
         UnsupportedFeatureError for a field that is none of `varying_fields`.
         """
         known = self.varying_fields
-        return {field: np.reshape(getattr(self, field), known[field]) for field in families.known_fields(self, fields)}
+        return {field: np.reshape(getattr(self, field), known[field]) for field in known_fields(self, fields)}
 
     @property
     def identity(self) -> str | None:
@@ -234,18 +226,31 @@ class Robot(WithFunctions):
 
         A coordinate without limits is between -pi and pi. One with a single limit is within a turn or 1 m of it.
         """
-        return defaults.random_states(self, count, seed)
+        random, shape = np.random.default_rng(seed), (count, self.n)
+        low, high = np.transpose([c.usual_range for c in self.coordinates])
+        return random.uniform(low, high, shape), random.normal(size=shape), random.normal(size=shape)
 
     def random_arguments(self, function: str, count: int, seed: int = 0) -> dict[str, Array]:
         """Arguments of a function of the table to try it on, by name, (count, numbers) each.
 
         States are those of `random_states`, forces those that they need, and other numbers are of order one.
         """
-        return defaults.random_arguments(self, function, count, seed)
+        random, states = np.random.default_rng(seed), self.random_states(count, seed)
+        found: dict[str, Array] = {}
+        for argument in self.functions[function].arguments:
+            known = self._random_argument(function, argument.name, states)
+            found[argument.name] = random.normal(size=(count, argument.numbers)) if known is None else known
+        return found
 
     def _random_argument(self, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
         """What `random_arguments` gives for this argument at these states; None for numbers of order one."""
-        return defaults.random_argument(self, function, argument, states)
+        names = [a.name for a in self.functions["inverse_dynamics"].arguments]
+        if argument in names:
+            return states[names.index(argument)]
+        forward = function in ("forward_dynamics", "forward_dynamics_derivatives")
+        if forward and argument == self.functions["forward_dynamics"].arguments[-1].name:
+            return forces_by_rows(self, *states)
+        return None
 
     # ---------------------------------------------------------------------------------------------------- actuators
 
@@ -292,18 +297,32 @@ class Robot(WithFunctions):
 
     def _repr_html_(self) -> str:
         """The summary as tables, for notebooks."""
-        return html(self.summary())
+        return self.summary()._repr_html_()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.n} coordinates)"
 
     def summary(self) -> Summary:
         """The robot for people, as `tauforge show` prints it."""
-        return defaults.summary(self)
+
+        def limit(x: float) -> float | None:
+            return x if np.isfinite(x) else None
+
+        moving = tuple((c.name, c.unit, limit(c.lower), limit(c.upper), limit(c.max_speed)) for c in self.coordinates)
+        acting = tuple((actuator.words, actuator.unit, limit(actuator.max_force)) for actuator in self.actuators)
+        tables = [SummaryTable("Coordinates", ("", "unit", "from", "to", "speed"), moving, texts=2)]
+        if acting:
+            tables.append(SummaryTable("Actuators", ("", "unit", "force"), acting, texts=2))
+        return Summary(f"{self.name}: {self.kind} with {self.n} coordinates", tuple(tables))
 
     def data(self) -> dict[str, Any]:
         """The robot for machines, as `tauforge show --json` writes it: its fields by name, in SI units and radians."""
-        return defaults.data(self)
+        made: type = type(self)
+        if dataclasses.is_dataclass(made):
+            # without what is for pictures alone, which is not in `repr` either
+            return {field.name: getattr(self, field.name) for field in dataclasses.fields(made) if field.repr}
+        coordinates, actuators = ([x._asdict() for x in xs] for xs in (self.coordinates, self.actuators))
+        return {"name": self.name, "gravity": self.gravity, "coordinates": coordinates, "actuators": actuators}
 
     def issues(self) -> list[str]:
         """What is accepted and will disappoint later, such as missing masses."""

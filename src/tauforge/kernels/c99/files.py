@@ -10,7 +10,7 @@ from tauforge.kernels.c99.body import dialect, preamble, root_macro
 from tauforge.kernels.c99.function import CFunction, block
 from tauforge.kernels.c_common import CNumbers, elementary_functions, literal, number_type
 
-FLAGS = "-std=c99 -O2 -Wall -Wextra -Wconversion -Wdouble-promotion -pedantic"
+COMPILER_FLAGS = "-std=c99 -O2 -Wall -Wextra -Wconversion -Wdouble-promotion -pedantic"
 
 
 def mark(prefix: str) -> str:
@@ -35,8 +35,8 @@ def header(
         " use another, such as an instruction of the processor.",
         "Stack bounds hold with any flags, for compilers that heed __attribute__((noinline)); libm's frames are apart.",
         "Do not compile with -ffast-math: it removes the checks for NaN.",
-        f"Build: gcc {FLAGS} -c {prefix}.c",
-        f"Test:  gcc {FLAGS} {prefix}.c {prefix}_test.c -lm -o {prefix}_test && ./{prefix}_test",
+        f"Build: gcc {COMPILER_FLAGS} -c {prefix}.c",
+        f"Test:  gcc {COMPILER_FLAGS} {prefix}.c {prefix}_test.c -lm -o {prefix}_test && ./{prefix}_test",
         "CMake: add_subdirectory(this directory), target_link_libraries(mine PRIVATE " + prefix + ").",
         f"Rust: bindgen {prefix}.h. C++: include this header as it is.",
     )

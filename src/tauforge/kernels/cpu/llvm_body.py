@@ -23,7 +23,7 @@ from tauforge.kernels.arithmetic import NodeCode, sine_and_cosine
 from tauforge.kernels.cpu.llvm_rows import Rows, store_pieces
 from tauforge.kernels.cpu.llvm_text import Code, Vectors, Writer
 from tauforge.kernels.scheduling import is_crowded, least_crowded, nan_probes
-from tauforge.tracing.graph import FREE, Graph
+from tauforge.tracing.graph import LEAVES, Graph
 
 EARLY = ("input", "add", "sub", "mul")  # operations that an angle may be the result of
 
@@ -50,7 +50,7 @@ def early_sines(graph: Graph) -> EarlySines:
     for k, node in enumerate(graph.nodes):
         if node.op in ("sin", "cos"):
             angle = graph.nodes[node.args[0]]
-            if angle.op in EARLY and all(graph.nodes[a].op in FREE for a in angle.args):
+            if angle.op in EARLY and all(graph.nodes[a].op in LEAVES for a in angle.args):
                 slots[k] = 2 * places.setdefault(node.args[0], len(places)) + (node.op == "cos")
     return EarlySines(tuple(places), slots)
 
@@ -177,7 +177,7 @@ class Plan:
         last_part: dict[int, int] = {}
 
         def needed(node: int, part: int) -> None:
-            computed = self.graph.nodes[node].op not in FREE and node not in self.early_sines.slots
+            computed = self.graph.nodes[node].op not in LEAVES and node not in self.early_sines.slots
             if computed and part > self.part_of[node]:
                 last_part[node] = max(part, last_part.get(node, 0))
 
@@ -230,7 +230,7 @@ class PartEmitter(NodeCode):
         for k, node in enumerate(self.graph.nodes):
             if self.plan.part_of[k] != part:
                 continue
-            if node.op not in FREE and k not in self.plan.early_sines.slots:
+            if node.op not in LEAVES and k not in self.plan.early_sines.slots:
                 self.names[k] = self.computed(node)
             if k in self.plan.slots:
                 self.v.store(self.value(k), self.slot(self.plan.slots[k]), aligned=True)
@@ -264,7 +264,7 @@ class PartEmitter(NodeCode):
         """Angles to scratch memory, and the loop over them. Intermediate values are computed again where needed."""
         for place, angle in enumerate(self.plan.early_sines.angles):
             node = self.graph.nodes[angle]
-            value = self.value(angle) if node.op in FREE else self.computed(node)
+            value = self.value(angle) if node.op in LEAVES else self.computed(node)
             self.v.store(value, self.slot(2 * place), aligned=True)
         self.code.do("call void @sines(ptr %scratch)")
 

@@ -9,7 +9,7 @@ from tauforge.kernels.cpu.llvm_body import Body, Operand
 from tauforge.kernels.cpu.llvm_loop import run_body
 from tauforge.kernels.cpu.llvm_text import ALIGNMENT, Vectors, Writer, restore_status, save_status
 
-DOUBLE = 12  # NumPy's number of the type float64
+FLOAT64_NUMBER = 12  # NumPy's number of the type float64
 ALIGNED_AND_CONTIGUOUS = 0x0101
 # Offsets in PyArrayObject of a 64-bit CPython; `numpy_binding` verifies them before they are used.
 TYPE, DATA, DIMENSIONS_COUNT, DIMENSIONS, DESCRIPTOR, ARRAY_FLAGS = 8, 16, 24, 32, 56, 64
@@ -98,7 +98,7 @@ def builtin_function(body: Body, ins: list[Operand], outs: list[Operand], host: 
         used = code.emit(f"getelementptr i8, ptr {dims}, i64 {code.emit(f'sub i64 8, {shift}')}")
         count = code.emit(f"add i32 {more}, {len(out.core)}")
         array = code.emit(
-            f"call ptr {address('new_array')}(ptr {array_type}, i32 {count}, ptr {used}, i32 {DOUBLE}, "
+            f"call ptr {address('new_array')}(ptr {array_type}, i32 {count}, ptr {used}, i32 {FLOAT64_NUMBER}, "
             "ptr null, ptr null, i32 0, i32 0, ptr null)"
         )
         filled = code.fresh("filled")

@@ -16,6 +16,7 @@ import numpy as np
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.kernels.specification import Shape
 
+KERNEL_DTYPES = ("float64", "float32")
 DLPACK_GPUS = (2, 13)  # DLPack's numbers of CUDA's own memory and of managed memory
 
 

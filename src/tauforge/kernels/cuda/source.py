@@ -15,21 +15,21 @@ from functools import partial
 from typing import NamedTuple
 
 from tauforge.kernels.c_common import Statements, elementary_functions, literal, number_type
-from tauforge.kernels.cuda.dialect import DIALECT, ESTIMATES
+from tauforge.kernels.cuda.dialect import BLOCK_THREADS, DIALECT, ESTIMATES
 from tauforge.kernels.scheduling import is_crowded, least_crowded, nan_probes
 from tauforge.kernels.specification import Shape
 from tauforge.tracing.graph import Graph
 
 BANKS = 32  # of shared memory
 PIECE = 16  # bytes that a thread can copy at a time
-AT_ONCE = 6  # copies of a thread under way; more of them take longer to compile, and registers
+COPIES_AT_ONCE = 6  # copies of a thread under way; more of them take longer to compile, and registers
 CHAINS_OF_PAIRS = 3  # measured
 # Whether inputs are finite is told by a sum over them, which comes first and makes the compiler read them all at once,
 # or by a result or two (`nan_probes`), for which the others wait. Measured: results are quicker for rows, for a crowded
 # kernel that reads columns, and for pairs with many operations.
 FEW_RESULTS = 12  # more do not wait
 MANY_OPERATIONS = 450  # of a pair
-WARP, BLOCK = 32, 64  # threads; more in a block are not faster
+WARP_THREADS = 32
 SHARED_BYTES = 40 * 1024  # of a block, for rows; what does not fit is written directly
 
 
@@ -86,7 +86,8 @@ def block_size(found: list[Operand], bits: int, *, crowded: bool) -> int:
     crowded: many values wait for their use; a warp that need not wait for another one is quicker then
     """
     numbers = sum(operand.pitch for operand in found if operand.staged)
-    return BLOCK if numbers * BLOCK * bits // 8 <= SHARED_BYTES and not (numbers and crowded) else WARP
+    fits = numbers * BLOCK_THREADS * bits // 8 <= SHARED_BYTES
+    return BLOCK_THREADS if fits and not (numbers and crowded) else WARP_THREADS
 
 
 def kernel_source(
@@ -157,7 +158,7 @@ def _one_state(
     number = number_type(bits)
     lines = [
         f"const {index} first = ({index})blockIdx.x * {block};",
-        "const int rows = (int)(count - first < BLOCK ? count - first : BLOCK);".replace("BLOCK", str(block)),
+        f"const int rows = (int)(count - first < {block} ? count - first : {block});",
         "const int thread = threadIdx.x;",
         "const bool inside = thread < rows;",
         "const int own = inside ? thread : rows - 1;",
@@ -265,7 +266,7 @@ def _copied_singly(operand: Operand, block: int, *, out: bool) -> list[str]:
     shared, memory = f"{name}_rows[{place}]", f"{name}[first * {length} + k]"
     copy = f"{memory} = {shared};" if out else f"{shared} = {memory};"
     return [
-        f"#pragma unroll {AT_ONCE}",
+        f"#pragma unroll {COPIES_AT_ONCE}",
         f"for (int j = 0; j < {length}; ++j) {{",
         f"    const int k = thread + j * {block};",
         f"    if (k < rows * {length}) {copy}",

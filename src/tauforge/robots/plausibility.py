@@ -8,11 +8,12 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from tauforge.errors import TauforgeWarning, UnphysicalInertiaWarning
+from tauforge.errors import ModelError, TauforgeWarning, UnphysicalInertiaWarning
+from tauforge.robots.records import KnownException
 from tauforge.validation import Rows
 
 TOLERANCE = 1e-9  # relative to the largest principal moment
@@ -37,6 +38,20 @@ def warn_of_faults(robot: str, bodies: dict[str, Rows], known: Collection[str]) 
         if fault is not None:
             text = f"{robot}: {name}: {fault}; the numbers are used as given"
             warnings.warn(text, UnphysicalInertiaWarning, stacklevel=levels_to_the_caller())
+
+
+def check_bodies(robot: str, bodies: dict[str, Rows], exceptions: Sequence[KnownException]) -> None:
+    """ModelError for an exception that is of no body, a warning for each unphysical body without an exception."""
+    if not all(isinstance(exception, KnownException) for exception in exceptions):
+        raise ModelError("expected a sequence of KnownException", field="known_exceptions")
+    known = {exception.body for exception in exceptions}
+    if unknown := known - set(bodies):
+        raise ModelError(
+            f"there is no body named {', '.join(sorted(unknown))}",
+            field="known_exceptions",
+            remedy=f"Known: {', '.join(bodies) or 'none, the robot has no masses'}",
+        )
+    warn_of_faults(robot, bodies, known)
 
 
 def levels_to_the_caller() -> int:

@@ -1,4 +1,4 @@
-"""What a mechanism is: a frozen, validated description, and the changes one may ask of it."""
+"""Description of a mechanism: frozen, validated, with warnings of probable mistakes, and changed copies."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class MechanismDescription(Robot):
             {exception.body for exception in self.known_exceptions},
         )
         warn_of_units(self.name, self.bodies, self.joints)
-        self._analysis  # noqa: B018 - what is wrong with the mechanism is said when it is made
+        self._analysis  # noqa: B018 - an impossible mechanism is refused when it is made
 
     @computed_once
     def _analysis(self) -> Analysis:
@@ -107,7 +107,7 @@ class MechanismDescription(Robot):
 
     @property
     def structure(self) -> Structure:
-        """What the library made of the mechanism: tree, cuts, freedom and coordinates. Print it."""
+        """The result of the analysis: tree, cuts, freedom and coordinates. Print it."""
         return self._analysis.structure
 
     @property

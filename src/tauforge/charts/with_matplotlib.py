@@ -99,7 +99,7 @@ def _draw_sketch(axes: Any, panel: ChartPanel, colour: dict[Key, str]) -> dict[K
     for line in panel.lines:
         line_colour = colour[key(line)]
         if line.style == "area":
-            look = {"facecolor": (line_colour, figures.AREA_OPACITY), "edgecolor": line_colour}
+            look: dict[str, Any] = {"facecolor": (line_colour, figures.AREA_OPACITY), "edgecolor": line_colour}
             (handles[key(line)],) = axes.fill(line.x, line.y, linewidth=figures.LINE_WIDTH, **look)
         elif line.style == "points":
             (handles[key(line)],) = axes.plot(line.x, line.y, "o", color=line_colour, markersize=5.5, markeredgewidth=0)

@@ -59,14 +59,16 @@ class Weakly:
         return found
 
 
-P = ParamSpec("P")
-R = TypeVar("R")
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
-def with_arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:
+def with_arguments_of(
+    other: Callable[Arguments, Any],
+) -> Callable[[Callable[..., Result]], Callable[Arguments, Result]]:
     """Gives the signature of another function to one that passes all of its arguments on to it."""
 
-    def signed(function: Callable[..., R]) -> Callable[P, R]:
+    def signed(function: Callable[..., Result]) -> Callable[Arguments, Result]:
         returned = inspect.signature(function).return_annotation
         signature = inspect.signature(other).replace(return_annotation=returned)
         function.__signature__ = signature  # type: ignore[attr-defined]
@@ -75,10 +77,10 @@ def with_arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., R]], C
     return signed
 
 
-T = TypeVar("T", bound=type)
+TupleClass = TypeVar("TupleClass", bound=type)
 
 
-def with_field_docs(cls: T) -> T:
+def with_field_docs(cls: TupleClass) -> TupleClass:
     """Gives each field of a NamedTuple the text of its line `name: text` in the class's docstring.
 
     `help` shows them in place of "Alias for field number 0".

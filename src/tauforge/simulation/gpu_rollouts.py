@@ -19,7 +19,8 @@ from tauforge.kernels import LOCK
 from tauforge.kernels.backends import backend_of
 from tauforge.kernels.cuda import arrays, kernel
 from tauforge.kernels.cuda.adjoint_source import Adjoint, adjoint_source, gains_source
-from tauforge.kernels.cuda.loop_source import BLOCK, Loop, loop_source
+from tauforge.kernels.cuda.dialect import BLOCK_THREADS
+from tauforge.kernels.cuda.loop_source import Loop, loop_source
 from tauforge.kernels.specification import Shape, inputs_of
 from tauforge.simulation.integrators import AHEAD, FAR, WEIGHTS
 from tauforge.simulation.rollout_task import RolloutTask, RowGradients, as_rows
@@ -131,7 +132,7 @@ def filled_records(
     function = kept_function(identity, lambda: loop_source(loop, bits, FAR, every_step=every_step), "loop")
     integers = (np.int32(schedule.periods), np.int32(every), np.int32(schedule.substeps))
     numbers = (np.int64(rows), *integers, operands.prescribed, operands.constants, records, *operands.added, *first)
-    function((-(-rows // BLOCK),), (BLOCK,), numbers)
+    function((-(-rows // BLOCK_THREADS),), (BLOCK_THREADS,), numbers)
     return records
 
 
@@ -253,7 +254,7 @@ class GpuReversePass:
     ) -> None:
         rows, bits = self.task.rows, 8 * self.dtype.itemsize
         function = kept_function((self.adjoint.identity, bits), lambda: source(self.adjoint, bits), name)
-        function((-(-rows // BLOCK),), (BLOCK,), (np.int64(rows), *map(np.int32, integers), *operands))
+        function((-(-rows // BLOCK_THREADS),), (BLOCK_THREADS,), (np.int64(rows), *map(np.int32, integers), *operands))
 
     @property
     def _all_states_are_kept(self) -> bool:

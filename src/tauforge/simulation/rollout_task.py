@@ -16,8 +16,7 @@ from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.evaluation.arguments import check_names, check_values
 from tauforge.evaluation.unmodified import method_is_ours
 from tauforge.kernels.cuda import arrays
-from tauforge.kernels.cuda.arrays import is_on_gpu
-from tauforge.kernels.cuda.kernel import DTYPES
+from tauforge.kernels.cuda.arrays import KERNEL_DTYPES, is_on_gpu
 from tauforge.kernels.specification import Shape
 from tauforge.motion.motion import Motion, MotionSample, in_velocities_of, positive
 from tauforge.robots.loads import PAYLOAD, Payload
@@ -313,7 +312,7 @@ def _on_gpu(initial: Any, shapes: Mapping[str, Shape], robot: Robot) -> list[Any
     """Positions and velocities on one GPU, in one precision."""
     found = [arrays.on_device("initial", x) for x in initial]
     batch = _batch(found, shapes, robot)
-    if found[0].dtype != found[1].dtype or str(found[0].dtype) not in DTYPES:
+    if found[0].dtype != found[1].dtype or str(found[0].dtype) not in KERNEL_DTYPES:
         got = ", ".join(str(x.dtype) for x in found)
         raise ShapeError("initial", expected="float64 or float32 numbers, both the same", got=got)
     if found[0].device != found[1].device:

@@ -193,8 +193,7 @@ def _warn(robot: Element, faults: list[tuple[str, ModelError]]) -> None:
         ": ".join(filter(None, (f"line {error.line}, link {shown(name)}", error.field, error.problem)))
         for name, error in faults
     ]
-    more = f" and {len(told) - MAX_NAMED} more" if len(told) > MAX_NAMED else ""
-    text = f"{robot.file}: visuals are left out: {'; '.join(told[:MAX_NAMED])}{more}"
+    text = f"{robot.file}: visuals are left out: {validation.listed(told, MAX_NAMED, '; ')}"
     remedy = next((error.remedy for _, error in faults if error.remedy), None)
     warnings.warn(TauforgeWarning(text, remedy=remedy), stacklevel=levels_to_the_caller())
 

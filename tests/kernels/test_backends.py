@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from support.in_doubles import in_doubles
 from support.catalogue import in_turn
+from support.in_doubles import in_doubles
 from support.robot_functions import arguments_of, robots, same_nan, tried, usable
 from support.tolerances import ROUNDING, error, error_beside, solve_tolerance
 from tauforge.kernels import backends

@@ -73,7 +73,7 @@ def function(name: str, dtype: str, count: int) -> dict[str, Any]:
     given = np.random.default_rng(0).uniform(-1, 1, (3, 2**16, 6)).astype(dtype)
     here = [cp.tile(cp.asarray(x), (count >> 16, 1)) for x in given]
     there = [jnp.tile(jnp.asarray(x), (count >> 16, 1)) for x in given]
-    evaluation = named_function(arm, name, (), {})
+    evaluation = named_function(arm, name, {})
     graph = jax.jit(lambda *arrays: evaluation.over(jnp, *arrays)[0])
     kernel = arm.kernel(name, target="cuda", dtype=dtype)
     ours = timed(lambda: kernel(*here), waiting)

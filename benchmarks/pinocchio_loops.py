@@ -16,7 +16,7 @@ from tauforge.algebra.vectors import Transform, Vector
 from tauforge.evaluation.reference import reference
 from tauforge.formulations.mechanism.complement import Complement, MovingComplement
 from tauforge.formulations.mechanism.cuts import posed_at
-from tauforge.robots.mechanism.structure import loop_matrix
+from tauforge.robots.mechanism.loop_matrices import LoopEquations
 
 KINDS = {"R": 0, "P": 1, "F": 2}
 PROXIMAL = (1e-8, 5)  # mu and iterations of constraintDynamics where rows are redundant, as those out of a plane are
@@ -130,7 +130,7 @@ class PinocchioMechanism:
         """Which rows determine the other rates, for the projection: the best ones at some positions."""
         m = self.m
         points = [cut._replace(kind="point", axes=-1) for cut in m.cuts]
-        J = loop_matrix(m._replace(cuts=tuple(points), zeros=frozenset()), x[:5])
+        J, _ = LoopEquations(m._replace(cuts=tuple(points))).matrix_and_gaps(x[:5])
         others = [k for k in range(m.n) if k not in m.independent]
         rest, rows = J[:, :, others] / np.linalg.norm(J), list[int]()
         for _ in others:

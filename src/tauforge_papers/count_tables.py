@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tauforge.analysis.complexity import general_cost
-from tauforge.analysis.costs_by_line import line_costs
-from tauforge.charts.figure import Figure, Line, Panel
+from tauforge.analysis.complexity import general_cost, line_costs
+from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge_papers import published_counts as published
 from tauforge_papers.report.study import Claim
 from tauforge_papers.report.table import Cell, Table
@@ -96,5 +95,5 @@ def against_joints(
             Line(row.item, n, np.array([float(getattr(row, kind)(int(k))) for k in n]), "dashed" if own else "line")
             for row, own in rows
         )
-        panels.append(Panel(kind, "joints n", f"{kind} (-)", lines, log_y=True))
+        panels.append(ChartPanel(kind, "joints n", f"{kind} (-)", lines, log_y=True))
     return Figure(name, title, caption, tuple(panels), columns=2)

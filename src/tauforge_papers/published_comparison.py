@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tauforge.analysis.complexity import OperationCount, general_operation_count
-from tauforge.analysis.polynomial import Polynomial, added, poly
+from tauforge.analysis.complexity import OperationCount, Polynomial, added, general_operation_count, poly
 from tauforge.class_tools import with_field_docs
 from tauforge_papers import published_counts as published
 

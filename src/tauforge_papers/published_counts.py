@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tauforge.analysis.polynomial import Polynomial, added, poly
+from tauforge.analysis.complexity import Polynomial, added, poly
 
 
 class Row(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.charts.figure import Line, Note, Panel, Style
+from tauforge.charts.figure import ChartPanel, Line, Note, Style
 from tauforge.pictures.schematic import View
 
 Shift = tuple[float, float]
@@ -99,9 +99,11 @@ class Sketch:
         for axis, name in zip(np.asarray(axes, float).T, names, strict=True):
             self.arrow(label, origin, np.asarray(origin, float) + length * axis, name)
 
-    def panel(self, title: str = "", unit: str = "m") -> Panel:
+    def panel(self, title: str = "", unit: str = "m") -> ChartPanel:
         words = f" ({unit})" if unit else ""
-        return Panel(title, f"across{words}", f"up{words}", tuple(self._lines), sketch=True, notes=tuple(self._notes))
+        return ChartPanel(
+            title, f"across{words}", f"up{words}", tuple(self._lines), sketch=True, notes=tuple(self._notes)
+        )
 
 
 class Arrows:

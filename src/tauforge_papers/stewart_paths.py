@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.charts.figure import Line, Panel
+from tauforge.charts.figure import ChartPanel, Line
 from tauforge.motion import Motion, MotionSample, StraightLine
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
@@ -53,10 +53,10 @@ def constant_velocity(name: str, speed: float, duration: float, samples: int = S
 
 def leg_panels(
     leg: str, t: Array, y_label: str, curves: Sequence[tuple[str, Array, Any]], **options: Any
-) -> tuple[Panel, ...]:
+) -> tuple[ChartPanel, ...]:
     """One panel for each leg. curves: label, (k, 6) and style of each."""
     return tuple(
-        Panel(
+        ChartPanel(
             f"{leg} {i + 1}",
             TIME,
             y_label,

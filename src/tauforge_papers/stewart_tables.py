@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tauforge.analysis.assumptions import assess
+from tauforge.analysis.comparison import assess
 from tauforge.analysis.complexity import operation_count
 from tauforge.formulations.stewart import STEWART_MODELS
 from tauforge.robots.formulations import Simplification

@@ -7,9 +7,7 @@ import pytest
 
 import tauforge as tf
 from support.strategies import random_arm
-from tauforge.analysis.complexity import general_cost, general_operation_count, operation_count
-from tauforge.analysis.costs_by_line import line_costs
-from tauforge.analysis.polynomial import added, poly
+from tauforge.analysis.complexity import added, general_cost, general_operation_count, line_costs, operation_count, poly
 from tauforge_papers import published_counts as published
 from tauforge_papers.published_comparison import count_comparisons, step_comparison
 

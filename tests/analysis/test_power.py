@@ -7,7 +7,7 @@ from hypothesis import given
 
 from support.platforms import random_motion, random_platform
 from support.strategies import seeds
-from tauforge.analysis.power import power_balance
+from tauforge.analysis.stewart_forces import power_balance
 
 BALANCED = 1e-12  # beside the largest power
 

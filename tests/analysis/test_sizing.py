@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from tauforge.analysis.sizing import Peak, size_actuators
+from tauforge.analysis.stewart_sizing import Peak, size_actuators
 from tauforge.robots.stewart.capabilities import home_pose
 
 ROUNDING = 1e-12  # relative, of forces computed twice

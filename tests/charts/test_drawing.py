@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from support.made_up_studies import bars_figure, mixed_figure, sketch_figure, time_figure
-from tauforge.charts.figure import PALETTE, Figure, Line, Panel, colours, has_one_legend, legend_lines
+from tauforge.charts.figure import PALETTE, ChartPanel, Figure, Line, colours, has_one_legend, legend_lines
 from tauforge.charts.with_matplotlib import drawn
 from tauforge.errors import ModelError
 from tauforge_papers.report.with_plotly import panels
@@ -80,7 +80,7 @@ def test_sets_of_lines_go_through_the_same_colours() -> None:
     x = np.arange(3.0)
     solid = tuple(Line(f"leg {k}, exact", x, x) for k in range(3))
     dashed = tuple(Line(f"leg {k}, printed", x, x, "dashed") for k in range(3))
-    (colour,) = colours(Figure("f", "t", "c", (Panel("", "x", "y", solid + dashed),)))
+    (colour,) = colours(Figure("f", "t", "c", (ChartPanel("", "x", "y", solid + dashed),)))
     assert [colour[line.label, "line"] for line in solid] == [colour[line.label, "dashed"] for line in dashed]
     assert len(set(colour.values())) == 3
 
@@ -90,7 +90,7 @@ def test_one_legend_where_one_panel_names_all() -> None:
     assert not has_one_legend(mixed_figure())
     assert [line.label for line in legend_lines(time_figure(), [0, 1])] == [f"leg {k}" for k in range(1, 7)]
     alone = Figure(
-        "f", "Condition number", "c", (Panel("", "t", "y", (Line("condition number", np.zeros(1), np.zeros(1)),)),)
+        "f", "Condition number", "c", (ChartPanel("", "t", "y", (Line("condition number", np.zeros(1), np.zeros(1)),)),)
     )
     assert legend_lines(alone, [0]) == []
 
@@ -98,4 +98,4 @@ def test_one_legend_where_one_panel_names_all() -> None:
 def test_names_and_numbers_along_one_axis_are_refused() -> None:
     lines = (Line("named", ["a", "b"], np.ones(2), "bars"), Line("numbered", np.arange(2.0), np.ones(2)))
     with pytest.raises(ModelError, match="'numbered' has numbers along x, but other lines of its panel have names"):
-        drawn(Figure("f", "t", "c", (Panel("", "x", "y", lines),)))
+        drawn(Figure("f", "t", "c", (ChartPanel("", "x", "y", lines),)))

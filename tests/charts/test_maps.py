@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tauforge.charts.maps import Map, Maps, drawn_maps
+from tauforge.charts.maps import MapPanel, Maps, drawn_maps
 
 pytest.importorskip("matplotlib", reason="maps are drawn: pip install tauforge[plots]")
 
@@ -13,7 +13,7 @@ pytest.importorskip("matplotlib", reason="maps are drawn: pip install tauforge[p
 def drawn(values, known):
     """Legend texts with their colours, and the colour of every place."""
     shape = np.shape(values)
-    one = Map("", np.arange(shape[0]), np.arange(shape[1]), np.array(values, float))
+    one = MapPanel("", np.arange(shape[0]), np.arange(shape[1]), np.array(values, float))
     figure = drawn_maps(Maps("title", "x", "y", "code", (one,), {k: f"limit {k}" for k in range(known)}))
     (legend,) = figure.legends
     texts = [text.get_text() for text in legend.get_texts()]

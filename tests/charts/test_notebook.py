@@ -13,7 +13,6 @@ import pytest
 
 import tauforge as tf
 from tauforge.charts.notebook import PICTURE, TABLES, TEXT
-from tauforge.robots.summary import html, plain_text
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -47,8 +46,8 @@ def test_text_tables_and_figure(result: Any) -> None:
     pytest.importorskip("matplotlib")
     bundle = result._repr_mimebundle_()
     assert set(bundle) == {TEXT, TABLES, PICTURE}
-    assert bundle[TEXT] == plain_text(result.summary())
-    assert bundle[TABLES].startswith(html(result.summary()))
+    assert bundle[TEXT] == repr(result.summary())
+    assert bundle[TABLES].startswith(result.summary()._repr_html_())
     assert base64.b64decode(bundle[PICTURE], validate=True).startswith(PNG)
     assert embedded(bundle[TABLES]) == bundle[PICTURE]
     assert json.loads(json.dumps(bundle)) == bundle  # as a kernel sends it
@@ -80,8 +79,8 @@ def test_tables_alone_without_matplotlib(result: Any, monkeypatch: pytest.Monkey
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     summary = result.summary()
-    assert result._repr_mimebundle_() == {TEXT: plain_text(summary), TABLES: html(summary)}
-    assert result._repr_html_() == html(summary)
+    assert result._repr_mimebundle_() == {TEXT: repr(summary), TABLES: summary._repr_html_()}
+    assert result._repr_html_() == summary._repr_html_()
     assert result._repr_png_() is None
     with pytest.raises(tf.ModelError, match=r"plots need matplotlib. Run pip install .*\[plots\]"):
         result.plot()

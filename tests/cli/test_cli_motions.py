@@ -11,7 +11,7 @@ import pytest
 import tauforge as tf
 from support.command_line import error_of, parsed, run, saved
 from support.tolerances import ROUNDING
-from tauforge.analysis.sizing import size_actuators
+from tauforge.analysis.stewart_sizing import size_actuators
 from tauforge.motion import CsvMotion
 from tauforge.tables.reading import read_csv
 from tauforge.tables.robot_columns import TIME, columns_of, sensor_columns

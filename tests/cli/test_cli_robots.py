@@ -11,8 +11,7 @@ import pytest
 import tauforge as tf
 from support.command_line import error_of, parsed, run
 from support.urdf_texts import TREE
-from tauforge.analysis.assumptions import assess
-from tauforge.analysis.comparison import compare, random_states
+from tauforge.analysis.comparison import assess, compare, random_states
 from tauforge.analysis.complexity import general_cost, operation_count
 from tauforge.cli import output
 from tauforge.motion import CsvMotion

@@ -12,7 +12,8 @@ from support.catalogue import in_turn
 from support.cuda_on_cpu import argument, compiled, needs_compiler
 from support.robot_functions import tried
 from support.tolerances import FORMULATIONS, ROUNDING, SINGLE, error
-from tauforge.kernels.cuda.loop_source import BLOCK, loop_source
+from tauforge.kernels.cuda.dialect import BLOCK_THREADS
+from tauforge.kernels.cuda.loop_source import loop_source
 from tauforge.kernels.cuda.source import SHARED_BYTES, block_size, fitting, operands
 from tauforge.simulation.gpu_rollouts import gpu_formulas, loop_of
 from tauforge.simulation.integrators import FAR
@@ -182,7 +183,7 @@ def test_rollouts_thread_by_thread(name, fields, tmp_path):
         numbers += [given["forces"], *map(np.int64, (periods * n, n, 1))]
     for array in (q, qd):
         numbers += [array, np.int64(n), np.int64(1)]
-    library.launch(-(-rows // BLOCK), BLOCK, *map(argument, numbers))
+    library.launch(-(-rows // BLOCK_THREADS), BLOCK_THREADS, *map(argument, numbers))
     expected = tf.rollout(arm, law, move, **given)
     got = records.transpose(2, 0, 1)
     assert np.isnan(got[5]).all()

@@ -108,7 +108,7 @@ def test_a_tilde_is_the_home(tmp_path, monkeypatch):
 
 
 def test_what_cannot_be_removed_does_not_stop_the_trimming(own_cache, monkeypatch):
-    monkeypatch.setattr(cache, "MAX_BYTES", 1000)
+    monkeypatch.setattr(cache, "MAX_CACHE_BYTES", 1000)
     monkeypatch.setattr(cache, "_trim_is_due", lambda *_: True)
     (cache.folder() / name_of("oldest")).mkdir()
     os.utime(own_cache / name_of("oldest"), (0, 0))
@@ -168,7 +168,7 @@ def test_saving_does_not_look_at_every_entry_every_time(own_cache, monkeypatch):
 
 
 def test_the_folder_stays_bounded_all_the_same(own_cache, monkeypatch):
-    monkeypatch.setattr(cache, "MAX_BYTES", 100_000)
+    monkeypatch.setattr(cache, "MAX_CACHE_BYTES", 100_000)
     largest = 0
     for k in range(600):
         cache.save(name_of(k), bytes(1000))

@@ -185,7 +185,7 @@ def test_a_fork_while_another_thread_imports():
 
 
 def test_the_cache_leaves_other_files_alone(own_cache, monkeypatch):
-    monkeypatch.setattr(cache, "MAX_BYTES", 1000)
+    monkeypatch.setattr(cache, "MAX_CACHE_BYTES", 1000)
     own_cache.mkdir(mode=0o700)
     (own_cache / "thesis.tar").write_bytes(bytes(5000))
     arm_of().inverse_dynamics(*STATE)
@@ -409,7 +409,7 @@ def test_the_cache_can_be_switched_off(own_cache, monkeypatch, expected, value):
 
 
 def test_the_cache_is_bounded(own_cache, monkeypatch):
-    monkeypatch.setattr(cache, "MAX_BYTES", 20_000)
+    monkeypatch.setattr(cache, "MAX_CACHE_BYTES", 20_000)
     for seed in range(4):
         arm_of(seed).inverse_dynamics(*STATE)
     assert sum(path.stat().st_size for path in own_cache.iterdir()) <= 20_000

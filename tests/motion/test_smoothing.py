@@ -10,10 +10,9 @@ from scipy.interpolate import make_interp_spline
 
 import tauforge as tf
 from support.command_line import error_of, parsed, run
-from tauforge.analysis.sizing import size_actuators
+from tauforge.analysis.stewart_sizing import size_actuators
 from tauforge.motion import CsvMotion, Sampled
-from tauforge.motion.derivatives import derivatives, noise_of
-from tauforge.motion.smoothing import smoothing_spline
+from tauforge.motion.derivatives import derivatives, noise_of, smoothing_spline
 from tauforge.tables.robot_columns import columns_of
 from tauforge.tables.table import quanta
 

@@ -12,10 +12,9 @@ from scipy.optimize import brentq, minimize_scalar
 import tauforge as tf
 from support.platforms import HOME, LIMITS, plain_H, plain_legs, quarter_turned, random_platform
 from support.tolerances import ROUNDING
-from tauforge.analysis.singularity import crossings
+from tauforge.analysis.stewart_forces import crossings
 from tauforge.motion import JointMove, PoseMotion, WellConditionedPath, pose_rates
-from tauforge.motion.path_search import roadmap
-from tauforge.motion.path_task import PathTask
+from tauforge.motion.path_search import PathTask, roadmap
 from tauforge_papers.stewart_paths import SINGULAR, SLOW
 
 ROBOT, RIG = tf.load("dasgupta1998"), tf.load("motion-rig")

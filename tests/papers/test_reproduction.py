@@ -15,7 +15,7 @@ import tauforge as tf
 from pages import difference
 from paper_verdicts import Judged, claims_table, contents_rows
 from support.browser import chromium, opened
-from tauforge.analysis.singularity import crossings
+from tauforge.analysis.stewart_forces import crossings
 
 ROOT = Path(__file__).parents[2]
 PAPERS = ("dasgupta1998", "pedrammehr2012", "turney1980", "lee1982", "angeles")

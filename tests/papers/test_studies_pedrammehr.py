@@ -32,7 +32,7 @@ from support.study_checks import (
 from support.tolerances import FORMULATIONS, OUTSIDE, error
 from tauforge.algebra.rotations import rotation_of
 from tauforge.algebra.vectors import Vector
-from tauforge.analysis.power import power_balance
+from tauforge.analysis.stewart_forces import power_balance
 from tauforge.motion import pose_rates
 from tauforge.robots.stewart.formulas import motion
 from tauforge_papers.contents_table import contents_table

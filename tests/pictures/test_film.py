@@ -17,7 +17,7 @@ import tauforge as tf
 from tauforge.charts.figure import PALETTE
 from tauforge.pictures.animation import MOST_GIF_FRAMES
 from tauforge.pictures.animation_frames import Pace, animation_frames
-from tauforge.pictures.film import BARS, BEYOND, LEFT, NEAR, THICK, WIDTH, WITHIN, Film
+from tauforge.pictures.film import BAR_THICKNESS, BARS, BEYOND, NEAR, PANEL_LEFT, PANEL_WIDTH, WITHIN, Film
 
 pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")
@@ -64,9 +64,9 @@ def bar_length(picture: np.ndarray, j: int, actuators: int) -> float:
     """Length of the bar of actuator j, as a share of half the room that it has."""
     height, width = picture.shape[:2]
     bottom, high = BARS
-    middle = 1 - bottom - high * (1 - (j + 0.62 + THICK / 2) / actuators)
-    row = picture[round(height * middle), round(LEFT * width) : round((LEFT + WIDTH) * width)]
-    return float(like(row, PALETTE[j]).sum()) / (WIDTH * width / 2)
+    middle = 1 - bottom - high * (1 - (j + 0.62 + BAR_THICKNESS / 2) / actuators)
+    row = picture[round(height * middle), round(PANEL_LEFT * width) : round((PANEL_LEFT + PANEL_WIDTH) * width)]
+    return float(like(row, PALETTE[j]).sum()) / (PANEL_WIDTH * width / 2)
 
 
 def still(robot: tf.StewartPlatform, forces: Any) -> tf.Recording:

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("PIL")
 
-from tauforge.pictures.film import COLOURS, GifColours
+from tauforge.pictures.film import GIF_COLOURS, GifColours
 
 NEAR_WHITES = [(255, 255, 255), (254, 255, 255), (252, 253, 254), (217, 222, 229)]
 
@@ -24,7 +24,7 @@ def test_common_colours_stay_as_they_are() -> None:
     colours = GifColours([given])
     shown = np.array(colours.image(given).convert("RGB"))
     np.testing.assert_array_equal(shown[:60], given[:60])
-    assert len(colours.palette) <= COLOURS
+    assert len(colours.palette) <= GIF_COLOURS
 
 
 def test_every_pixel_has_the_nearest_colour() -> None:

@@ -21,8 +21,8 @@ import tauforge as tf
 from support.tolerances import ROUNDING, SINGLE
 from support.urdf_texts import changed
 from tauforge.errors import ModelError, TauforgeWarning
-from tauforge.pictures import mesh_files
-from tauforge.pictures.mesh_files import parsed_mesh, read_mesh
+from tauforge.pictures import solids
+from tauforge.pictures.solids import parsed_mesh, read_mesh
 from tauforge.robots.drawing import MeshFile
 
 trimesh = pytest.importorskip("trimesh")
@@ -133,14 +133,14 @@ def test_a_pipe_is_not_opened(tmp_path: Path) -> None:
 
 def test_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.stl").write_bytes(content("stl"))
-    monkeypatch.setattr(mesh_files, "MOST_BYTES", 600)
+    monkeypatch.setattr(solids, "MOST_BYTES", 600)
     with pytest.raises(ModelError, match=r"a\.stl: the mesh is larger than 0 MB\. Give it fewer triangles"):
         read_mesh(MeshFile(str(tmp_path), "a.stl"))
 
 
 @pytest.mark.parametrize("kind", ["stl", "obj"])
 def test_many_triangles(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mesh_files, "MOST_FACES", 11)
+    monkeypatch.setattr(solids, "MOST_MESH_FACES", 11)
     with pytest.raises(ModelError, match="the mesh has more than 1,000,000 triangles"):
         parsed_mesh(content(kind), kind)
 
@@ -319,7 +319,7 @@ def test_points_of_many_instances_are_refused_before_they_are_placed() -> None:
 
 
 def test_points_of_no_face_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mesh_files, "MOST_CORNERS", 10)
+    monkeypatch.setattr(solids, "MOST_CORNERS", 10)
     with pytest.raises(ModelError, match="more than 1,000,000 triangles"):
         parsed_mesh(b"v 0 0 0\n" * 11 + b"f 1 2 3\n", "obj")
 

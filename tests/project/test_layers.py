@@ -17,7 +17,7 @@ ROOMS = ("motion", "control", "simulation", "pictures", "analysis", "workspace",
 # Modules that need a constant or a search of one kind of robot, and why.
 EXCEPTIONS = {
     ("motion/tool_motion.py", "tauforge.robots.serial"): "takes the same steps as the arm's inverse kinematics",
-    ("analysis/singularity.py", "tauforge.robots.stewart"): "the condition number beyond which forces are refused",
+    ("analysis/stewart_forces.py", "tauforge.robots.stewart"): "the condition number beyond which forces are refused",
 }
 # Lines that ask for a `kind` which is not a robot's, and whose it is.
 OTHER_KINDS = {

@@ -30,7 +30,7 @@ from tauforge.evaluation.derivatives import with_derivatives
 from tauforge.evaluation.fast_path import is_installed
 from tauforge.evaluation.functions import Function
 from tauforge.robots.robot import noun_of
-from tauforge.simulation import Recording, batch_steps, compiled_steps, rollouts
+from tauforge.simulation import Recording, rollouts, steps, traceable_robot
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
 
@@ -228,7 +228,7 @@ class OwnLaw(ComputedTorque):
 @pytest.mark.parametrize(("law", "missing"), [(ComputedTorque, "BatchSteps"), (OwnLaw, "_row_by_row")])
 def test_rollouts_run_on_kernels(monkeypatch, law, missing):
     """The whole step is compiled; the dynamics alone under a law of the user's. Initial states and lengths vary."""
-    monkeypatch.delattr(batch_steps if missing == "_row_by_row" else rollouts, missing)
+    monkeypatch.delattr(steps if missing == "_row_by_row" else rollouts, missing)
     rng = np.random.default_rng(3)
     start, lengths = rng.normal(size=(5, 4)) * 0.1, rng.uniform(0.5, 0.8, 5)
     got = tf.rollout(
@@ -436,7 +436,7 @@ def test_methods_of_its_own_are_called():
         for k in range(2):
             one = tf.simulate(CART, law, MOVE, plant=plant, initial=(starts[0][k], starts[1]), **options)
             assert np.abs(got.position[k] - one.position[::2]).max() < SAME_STEPS
-    assert not compiled_steps.can_compile(GravityPD(CART, 40.0, 5.0), Slower())
+    assert not traceable_robot.can_compile(GravityPD(CART, 40.0, 5.0), Slower())
 
 
 def test_angles_may_wrap():

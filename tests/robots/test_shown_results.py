@@ -12,7 +12,7 @@ import pytest
 
 import tauforge as tf
 from tauforge import analysis, designs, workspace
-from tauforge.analysis.identifiability import RANK_TOLERANCE
+from tauforge.analysis.arm_identifiability import RANK_TOLERANCE
 from tauforge.robots.summary import MOST_ROWS, array_cell, some_of
 from tauforge.units import number
 

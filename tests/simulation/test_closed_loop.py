@@ -8,12 +8,12 @@ import pytest
 import tauforge as tf
 from support.strategies import random_arm
 from support.tolerances import INTEGRATED
-from tauforge.analysis.singularity import crossings
+from tauforge.analysis.stewart_forces import crossings
 from tauforge.control import PD, AdaptiveComputedTorque, ComputedTorque, LegSpaceComputedTorque, ResolvedRate
 from tauforge.motion import JointMove, PoseMotion, Sine, StraightLine
 from tauforge.robots.poses import pose_of
 from tauforge.simulation import Sensors
-from tauforge.simulation.closed_loop import TOGETHER
+from tauforge.simulation.closed_loop import ROWS_AT_ONCE
 
 pytestmark = pytest.mark.usefixtures("as_installed")
 
@@ -130,7 +130,7 @@ def test_forces_are_bounded_on_both_sides_by_the_plants_limits():
 @pytest.mark.parametrize("options", [{}, {"control_period": 0.01}, {"method": "dormand-prince"}])
 def test_an_actuator_that_stays_saturated_is_one_event(options):
     """However long the simulation: rows are looked at in blocks, and a block begins as the one before ended."""
-    steps = 3 * TOGETHER
+    steps = 3 * ROWS_AT_ONCE
     state, law = (np.zeros(3), np.zeros(3)), [50.0, 0.5, 0.5]
     run = tf.simulate(
         ARM, lambda *_: law, initial=state, duration=1e-3 * steps, step=1e-3, force_limits=[1.0] * 3, **options

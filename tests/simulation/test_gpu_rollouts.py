@@ -15,7 +15,7 @@ from support.pretended_gpu import asarray
 from support.strategies import random_arm
 from support.tolerances import SINGLE, error
 from tauforge.control import PD, ComputedTorque
-from tauforge.simulation import gpu_gradients, gpu_rollouts
+from tauforge.simulation import gpu_rollouts
 
 pytestmark = [needs_compiler, pytest.mark.usefixtures("kernels_on")]
 
@@ -76,7 +76,7 @@ def test_on_a_gpu(dtype, substeps, memory, monkeypatch):
 
 def test_gains_when_the_way_back_has_parts(monkeypatch):
     """The gradients by the forces are kept for some periods at a time; what they give for the gains adds up."""
-    monkeypatch.setattr(gpu_gradients, "PART", 2)
+    monkeypatch.setattr(gpu_rollouts, "PART", 2)
     rng = np.random.default_rng(12)
     given = {
         "initial": tuple(0.1 * rng.normal(size=(2, 3, ARM.n))),
@@ -210,6 +210,6 @@ def test_a_mechanism_on_a_gpu(monkeypatch):
     single = tuple(asarray(x, "float32") for x in fall["initial"])
     with pytest.raises(tf.UnsupportedFeatureError, match=f"{robot.name} needs float64: its loops stay closed"):
         tf.rollout(robot, initial=single, duration=0.01, control_period=1e-3)
-    monkeypatch.setattr(gpu_rollouts, "WHOLE", 100)
+    monkeypatch.setattr(gpu_rollouts, "ONE_KERNEL_OPERATIONS", 100)
     with pytest.raises(tf.UnsupportedFeatureError, match=r"operations; at most 100 are one kernel of a GPU\. Give the"):
         tf.rollout(robot, initial=on_gpu(fall["initial"]), duration=0.01, control_period=1e-3)

@@ -11,10 +11,10 @@ import tauforge as tf
 from support.mechanisms import crank_rocker, five_bar
 from support.tolerances import CENTRAL_DIFFERENCES, INTEGRATED, SAME_STEPS, error, error_beside
 from tauforge.robots.mechanism import state_space
-from tauforge.simulation import compiled_steps, rollouts
-from tauforge.simulation.batch_steps import NO_FORCES, BatchSteps
+from tauforge.simulation import rollouts, steps
 from tauforge.simulation.integrators import RAN_AWAY
 from tauforge.simulation.rollout_gradients import LEFT
+from tauforge.simulation.steps import NO_FORCES, BatchSteps
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
 GAP = 1e-12  # of the mechanism's size, at every recorded step
@@ -46,7 +46,7 @@ def ball_pendulum() -> tf.Mechanism:
 def _kernels_alone(request: Any, monkeypatch: Any) -> None:
     """No row may be left to the methods of the mechanism."""
     if request.param != "one kernel":
-        monkeypatch.setattr(rollouts, "WHOLE", 0)
+        monkeypatch.setattr(rollouts, "ONE_KERNEL_OPERATIONS", 0)
         monkeypatch.delattr(rollouts, "CompiledSteps")
     for method in ("held", "some_held"):
         monkeypatch.delattr(BatchSteps, method)
@@ -152,14 +152,14 @@ def one_falls(robot: tf.Mechanism, periods: int) -> dict[str, Any]:
     return {"initial": (START, np.zeros(2)), "forces": np.repeat(held[:, None], periods, axis=1)}
 
 
-@pytest.mark.parametrize("whole", [compiled_steps.WHOLE, 0])
+@pytest.mark.parametrize("whole", [steps.ONE_KERNEL_OPERATIONS, 0])
 def test_a_row_that_cannot_go_on_says_why_and_leaves_the_others_alone(monkeypatch: Any, whole: int) -> None:
     """Where the kernel refuses a row, and the mechanism's own methods find no way either: here they accept no gap."""
-    monkeypatch.setattr(rollouts, "WHOLE", whole)
+    monkeypatch.setattr(rollouts, "ONE_KERNEL_OPERATIONS", whole)
     robot = five_bar()
     options: dict[str, Any] = {"step": 1e-3, "control_period": 1e-3}
     good = tf.rollout(robot, **one_falls(robot, 250), **options)
-    monkeypatch.setattr(state_space, "OPEN", -1.0)
+    monkeypatch.setattr(state_space, "RECORDED_GAP", -1.0)
     runs = tf.rollout(robot, **one_falls(robot, 250), **options)
     assert good.reasons == {}
     assert runs.reasons == {0: f"{robot.name}: the loops cannot be closed after this step"}

@@ -13,7 +13,7 @@ from support.strategies import random_arm
 from support.tolerances import error
 from tauforge.control import PD, ComputedTorque, FeedforwardPD, GravityPD, LegSpaceComputedTorque
 from tauforge.simulation import processor_gradients
-from tauforge.simulation.compiled_steps import CompiledSteps
+from tauforge.simulation.steps import CompiledSteps
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
 

@@ -213,7 +213,7 @@ def test_a_singular_start_is_refused():
     path = tf.motion.StraightLine(
         [0.4, 1.4, 1.2, 0.1, 0.2, 0.0], [0.8, 1.8, 1.8, 0.3, 0.4, 0.0], 6.0, 0.2, 0.08, orientation="angles"
     )
-    from tauforge.analysis.singularity import crossings
+    from tauforge.analysis.stewart_forces import crossings
 
     pose = path.sample(crossings(box, lambda t: path.sample(t).position, 3.0, 4.0)[0].time).position
     still = tf.motion.PoseMotion(tf.motion.JointMove(pose, pose, 0.1))

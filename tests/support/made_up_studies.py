@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tauforge.charts.figure import Figure, Line, Panel
+from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge.pictures.schematic import View
 from tauforge_papers.contents import equations
 from tauforge_papers.contents_table import contents_table
@@ -28,7 +28,7 @@ def time_figure() -> Figure:
             y = 1000.0 / (leg + 1) * np.cos((1 + 2 * k) * t + leg)
             y[100:110] = np.nan
             lines.append(Line(f"leg {leg + 1}", t, y))
-        panels.append(Panel(title, "time (s)", name, tuple(lines), marks=((0.5, "switch"), (1.5, "switch"))))
+        panels.append(ChartPanel(title, "time (s)", name, tuple(lines), marks=((0.5, "switch"), (1.5, "switch"))))
     return Figure("forces", "Leg forces on two paths", "The forces of the six legs.", tuple(panels), columns=2)
 
 
@@ -37,24 +37,24 @@ def bars_figure() -> Figure:
     counts = np.array([101348, 852, 1014, 436])
     printed = np.array([101348.0, 800.0, 1015.0, np.nan])
     lines = (Line("multiplications", names, counts, "bars"), Line("printed", names, printed, "points"))
-    panel = Panel("", "formulation", "multiplications of one evaluation", lines, log_y=True)
+    panel = ChartPanel("", "formulation", "multiplications of one evaluation", lines, log_y=True)
     return Figure("counts", "Operation counts", "Bars: counted; points: printed.", (panel,))
 
 
 def mixed_figure() -> Figure:
     """Three panels with lines of their own: a legend each, another x for each line, logarithms, nasty texts."""
     x = np.geomspace(1e-3, 1e3, 61)
-    first = Panel(
+    first = ChartPanel(
         "error", "step (s)", "error (rad)", (Line("order 4", x, x**4), Line("", x[::5], x[::5], "points")), True, True
     )
-    second = Panel(
+    second = ChartPanel(
         NASTY,
         f"x {NASTY}",
         f"y {NASTY}",
         (Line(NASTY, np.arange(3), np.arange(3) ** 2), Line("_hidden", np.arange(4.0), np.ones(4), "dashed")),
         marks=((1.0, NASTY),),
     )
-    third = Panel(
+    third = ChartPanel(
         "",
         "n",
         "cost",

@@ -13,7 +13,7 @@ from tauforge.motion.csv_motion import CsvMotion
 from tauforge.motion.motion import Motion
 from tauforge.robots.robot import Robot
 from tauforge.viewer.playback import clip_of
-from tauforge.viewer.tabs import csv_of
+from tauforge.viewer.playback_panel import csv_of
 
 
 def a_little_way(robot: Robot) -> Motion:

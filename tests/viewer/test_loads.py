@@ -16,8 +16,8 @@ import pytest
 import tauforge as tf
 from tauforge.units import number
 from tauforge.viewer.evaluation import Evaluation, State
+from tauforge.viewer.playback_panel import file_of
 from tauforge.viewer.session import Session
-from tauforge.viewer.tabs import file_of
 
 pytest.importorskip("viser")
 PATIENCE = 20.0  # s

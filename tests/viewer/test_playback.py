@@ -12,7 +12,7 @@ import tauforge as tf
 from tauforge.motion.csv_motion import CsvMotion
 from tauforge.viewer import panel
 from tauforge.viewer.playback import Clock, clip_of
-from tauforge.viewer.tabs import charts_of, csv_of, file_name, time_html, with_peaks
+from tauforge.viewer.playback_panel import charts_of, csv_of, file_name, time_html, with_peaks
 from tauforge_papers.presets import PRESETS, presets
 from tauforge_papers.stewart_paths import SINGULAR
 

@@ -1,12 +1,17 @@
-from .assumptions import SimplificationErrors, assess
-from .comparison import Comparison, compare, random_states, row_errors
-from .complexity import OperationCount, general_cost, general_operation_count, operation_count
-from .costs_by_line import LineCost, line_costs
-from .identifiability import BaseParameters, base_parameters
+from .arm_identifiability import BaseParameters, base_parameters
+from .comparison import Comparison, SimplificationErrors, assess, compare, random_states, row_errors
+from .complexity import LineCost, OperationCount, general_cost, general_operation_count, line_costs, operation_count
 from .linearisation import Linearisation, linearise
-from .power import PowerBalance, power_balance
-from .singularity import Crossing, WorstForces, best_characteristic_length, crossings, worst_leg_forces
-from .sizing import Margin, Peak, Sizing, size_actuators
+from .stewart_forces import (
+    Crossing,
+    PowerBalance,
+    WorstForces,
+    best_characteristic_length,
+    crossings,
+    power_balance,
+    worst_leg_forces,
+)
+from .stewart_sizing import Margin, Peak, Sizing, size_actuators
 
 __all__ = [
     "BaseParameters",

@@ -13,23 +13,78 @@ is unknown.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+import inspect
+import linecache
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector, rotation_x
-from tauforge.analysis.polynomial import Polynomial, interpolated
 from tauforge.class_tools import with_field_docs
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.functions import flat
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial import DEFAULT_FORMULATION, INVERSE_DYNAMICS
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
+from tauforge.formulations.trees import frames, recursion
 from tauforge.robots.robot import Robot
 from tauforge.tracing.counting import Counted, CriticalPath, Operations, count, critical_path, operations
 from tauforge.tracing.graph import Graph, Output, Recorder, trace, without_dead_code
+
+
+class Polynomial(NamedTuple):
+    """c0 + c1 n + c2 n^2 + ..., exactly."""
+
+    coefficients: tuple[Fraction, ...]
+
+    def __call__(self, n: int) -> Fraction:
+        return sum((c * n**k for k, c in enumerate(self.coefficients)), Fraction(0))
+
+    def __str__(self) -> str:
+        text = ""
+        for k, c in reversed(list(enumerate(self.coefficients))):
+            if c:
+                factor = "" if abs(c) == 1 and k else str(abs(c))
+                power = "" if k == 0 else "n" if k == 1 else f"n^{k}"
+                sign = " - " if c < 0 and text else "-" if c < 0 else " + " if text else ""
+                text += sign + " ".join(part for part in (factor, power) if part)
+        return text or "0"
+
+
+def poly(*coefficients: int | str) -> Polynomial:
+    """Coefficients of 1, n, n^2, ...; "32/3" is a fraction."""
+    return Polynomial(tuple(Fraction(c) for c in coefficients))
+
+
+def added(terms: Sequence[Polynomial]) -> Polynomial:
+    length = max(len(term.coefficients) for term in terms)
+    sums = [sum((t.coefficients[k] for t in terms if k < len(t.coefficients)), Fraction(0)) for k in range(length)]
+    while len(sums) > 1 and not sums[-1]:
+        sums.pop()
+    return Polynomial(tuple(sums))
+
+
+def interpolated(points: list[int], values: list[int]) -> Polynomial:
+    """The polynomial of lowest degree through all points, exactly (Newton's divided differences)."""
+    table = [Fraction(v) for v in values]
+    differences = [table[0]]
+    for order in range(1, len(points)):
+        table = [(table[i + 1] - table[i]) / (points[i + order] - points[i]) for i in range(len(points) - order)]
+        differences.append(table[0])
+    result, factor = [Fraction(0)] * len(points), [Fraction(1)]
+    for point, difference in zip(points, differences, strict=True):
+        for k, c in enumerate(factor):
+            result[k] += difference * c
+        factor = [
+            (factor[k - 1] if k else Fraction(0)) - point * (factor[k] if k < len(factor) else Fraction(0))
+            for k in range(len(factor) + 1)
+        ]
+    return added([Polynomial(tuple(result))])
+
 
 ROBOT = "robot."  # prefix of the inputs that are parameters of the robot
 
@@ -167,3 +222,72 @@ def general_cost(formulation: str, *, as_written: bool = False) -> tuple[Polynom
         values = [getattr(c.as_written if as_written else c, kind) for c in counts]
         results.append(interpolated(list(joints), values))
     return results[0], results[1]
+
+
+SIZES = (4, 5, 6, 7, 8)
+
+
+@with_field_docs
+class LineCost(NamedTuple):
+    """Cost of one line of a formulation, as functions of the number of joints n.
+
+    line:            its number in the file
+    text:            its source
+    multiplications: a polynomial in n
+    additions:       a polynomial in n
+    """
+
+    line: int
+    text: str
+    multiplications: Polynomial
+    additions: Polynomial
+
+
+Line = tuple[str, int]  # file and number
+Ledger = dict[Line, Counter[str]]
+
+
+class Charged(Counted):
+    """Charges every operation to a line of some files, the innermost of those that are on the way to it."""
+
+    __slots__ = ("files", "ledger")
+
+    def __init__(self, ledger: Ledger, *files: str, constant: bool = False) -> None:
+        super().__init__(Counter(), constant)
+        self.ledger, self.files = ledger, files
+
+    def _tick(self, name: str, constant: bool) -> Charged:
+        if not constant:
+            frame = sys._getframe(1)
+            while frame.f_code.co_filename not in self.files:
+                if frame.f_back is None:
+                    raise LookupError(f"{name} was not called from {', '.join(self.files)}")
+                frame = frame.f_back
+            self.ledger[frame.f_code.co_filename, frame.f_lineno][name] += 1
+        return Charged(self.ledger, *self.files, constant=constant)
+
+
+def ledger_of(formulation: str, n: int, *files: str) -> Ledger:
+    """Operations by line, for the general arm of n joints."""
+    ledger: Ledger = defaultdict(Counter)
+    arm = general_arm(n, lambda _: Charged(ledger, *files, constant=True), formulation == DEFAULT_FORMULATION)
+    INVERSE_DYNAMICS[formulation](arm, *([Charged(ledger, *files) for _ in range(n)] for _ in range(3)))
+    return ledger
+
+
+def line_costs(formulation: str) -> list[LineCost]:
+    """Lines of the source that cost anything, with their cost as written for the general arm of n >= 4 joints.
+
+    Identity: the costs add up to `general_operation_count(n, formulation).as_written`.
+    """
+    check(formulation)
+    files = [inspect.getfile(where) for where in (INVERSE_DYNAMICS[formulation], frames, recursion)]
+    ledgers = [ledger_of(formulation, n, *files) for n in SIZES]
+    result = []
+    for file, line in sorted(set().union(*ledgers), key=lambda place: (files.index(place[0]), place[1])):
+        counts = [operations(ledger[file, line]) for ledger in ledgers]
+        multiplications = interpolated(list(SIZES), [c.multiplications for c in counts])
+        additions = interpolated(list(SIZES), [c.additions for c in counts])
+        if any(multiplications.coefficients) or any(additions.coefficients):
+            result.append(LineCost(line, linecache.getline(file, line).strip(), multiplications, additions))
+    return result

@@ -62,7 +62,7 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Panel:
+class ChartPanel:
     """Curves over one pair of axes; units stand in the labels, as in "leg force (N)".
 
     marks:   instants on the x axis worth a thin vertical line, with a word beside each
@@ -90,7 +90,7 @@ class Figure:
     name: str
     title: str
     caption: str
-    panels: tuple[Panel, ...] = field(default_factory=tuple)
+    panels: tuple[ChartPanel, ...] = field(default_factory=tuple)
     columns: int = 1
 
 
@@ -99,7 +99,7 @@ def key(line: Line) -> Key:
 
 
 def has_one_legend(figure: Figure) -> bool:
-    """Whether one panel names the lines of all panels."""
+    """True if one panel names the lines of all panels."""
     panels = [{key(line) for line in panel.lines} for panel in figure.panels]
     return set().union(*panels) in panels
 
@@ -144,7 +144,7 @@ def wrapped(label: str, width: int) -> list[str]:
     return textwrap.wrap(label, width, break_long_words=False) or [""]
 
 
-def categories(panel: Panel) -> list[str] | None:
+def categories(panel: ChartPanel) -> list[str] | None:
     """The labels along x, in order of appearance; None where x are numbers."""
     named = [x for line in panel.lines if isinstance(line.x, list) for x in line.x]
     return list(dict.fromkeys(named)) or None
@@ -159,7 +159,7 @@ def description(figure: Figure) -> str:
     return f"{figure.title}. " + "; ".join(parts) + "."
 
 
-def panel_description(panel: Panel) -> str:
+def panel_description(panel: ChartPanel) -> str:
     lines = ", ".join(dict.fromkeys(line.label for line in panel.lines if line.label))
     if panel.sketch:
         words = ", ".join(dict.fromkeys(note.text for note in panel.notes))
@@ -173,7 +173,7 @@ def scripted(text: str, lowered: str, raised: str) -> str:
     return SCRIPT.sub(lambda found: patterns[found[1]].format(found[2] or found[3]), text)
 
 
-def window(panel: Panel) -> tuple[tuple[float, float], tuple[float, float]]:
+def window(panel: ChartPanel) -> tuple[tuple[float, float], tuple[float, float]]:
     """The window of a sketch: least and largest x, least and largest y, with a margin and room for its words."""
     x = [value for line in panel.lines for value in np.asarray(line.x, float)]
     y = [value for line in panel.lines for value in line.y]
@@ -190,7 +190,7 @@ def window(panel: Panel) -> tuple[tuple[float, float], tuple[float, float]]:
     return (float(min(x) - margin), float(max(x) + margin)), (float(min(y) - margin), float(max(y) + margin))
 
 
-def aspect(panel: Panel) -> float:
+def aspect(panel: ChartPanel) -> float:
     """Width of a sketch over its height."""
     (left, right), (bottom, top) = window(panel)
     return (right - left) / (top - bottom)

@@ -15,15 +15,12 @@ from tauforge.extras import extra_for
 
 MISSING = "#d9dce1"  # where there is no value
 DECADES = 3  # positive values that span more have a logarithmic colour bar
-WIDTHS = {1: 6.4, 2: 9.2}  # inches, by panels beside each other
-WIDEST = 11.5
-HEIGHTS = {1: 4.4, 2: 3.9}  # inches of a row
-LOWEST = 3.3
-MOST_BESIDE = 3  # panels in a row
+MAP_SIZES = {1: (6.4, 4.4), 2: (9.2, 3.9), 3: (11.5, 3.3)}  # inches, by panels in a row: width in all, height of a row
+MOST_BESIDE = max(MAP_SIZES)
 
 
 @dataclass(frozen=True)
-class Map:
+class MapPanel:
     """Values over two axes.
 
     x, y:   (i,), (j,) strictly increasing
@@ -49,7 +46,7 @@ class Maps:
     x_label: str
     y_label: str
     label: str
-    maps: tuple[Map, ...]
+    maps: tuple[MapPanel, ...]
     codes: Mapping[int, str] = field(default_factory=dict)
     missing: str = "no value"
     colours: Mapping[int, str] = field(default_factory=dict)
@@ -63,8 +60,8 @@ def drawn_maps(figure: Maps) -> Any:
     beside = min(MOST_BESIDE, len(figure.maps))
     rows = -(-len(figure.maps) // beside)
     with matplotlib.rc_context(LOOK):
-        size = WIDTHS.get(beside, WIDEST), 0.6 + rows * HEIGHTS.get(beside, LOWEST)
-        canvas = Canvas(figsize=size, layout="constrained")
+        width, height = MAP_SIZES[beside]
+        canvas = Canvas(figsize=(width, 0.6 + rows * height), layout="constrained")
         canvas.suptitle(plain(figure.title), fontsize=11.5, fontweight="bold")
         grid = canvas.subplots(rows, beside, squeeze=False, sharex=True, sharey=True)
         for axes in grid.flat[len(figure.maps) :]:
@@ -120,7 +117,7 @@ def _colours(count: int) -> list[str]:
     return [to_hex(colour) for colour in matplotlib.colormaps["turbo"](np.linspace(0.05, 0.95, count))]
 
 
-def _fill(axes: Any, figure: Maps, one: Map, values: Array, colours: Any, norm: Any) -> Any:
+def _fill(axes: Any, figure: Maps, one: MapPanel, values: Array, colours: Any, norm: Any) -> Any:
     import matplotlib
 
     scale = matplotlib.colormaps[colours] if isinstance(colours, str) else colours

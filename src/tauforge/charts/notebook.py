@@ -1,4 +1,4 @@
-"""What a notebook shows of a result: its summary as text and as tables, with its figure where matplotlib is present."""
+"""Results in notebooks: the summary as text and as tables, with a figure where matplotlib is installed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection
 from typing import Any
 
-from tauforge.robots.summary import Summary, html, plain_text
+from tauforge.robots.summary import Summary
 
 TEXT, TABLES, PICTURE = "text/plain", "text/html", "image/png"
 
@@ -36,7 +36,7 @@ class InNotebook(ABC):
         picture = self._picture() if wanted & {TABLES, PICTURE} else None
         bundle = {}
         if TEXT in wanted:
-            bundle[TEXT] = plain_text(self.summary())
+            bundle[TEXT] = repr(self.summary())
         if TABLES in wanted:
             bundle[TABLES] = self._tables(picture)
         if PICTURE in wanted and picture is not None:
@@ -55,7 +55,7 @@ class InNotebook(ABC):
     def _tables(self, picture: str | None) -> str:
         """picture: PNG in base64, or None"""
         figure = "" if picture is None else f'<img alt="plot" src="data:{PICTURE};base64,{picture}">'
-        return html(self.summary()) + figure
+        return self.summary()._repr_html_() + figure
 
     def _picture(self) -> str | None:
         """The figure as PNG in base64; None without matplotlib."""

@@ -16,11 +16,11 @@ from tauforge.charts.figure import (
     LINE_WIDTH,
     MARK_COLOUR,
     THICK_WIDTH,
+    ChartPanel,
     Figure,
     Key,
     Line,
     Note,
-    Panel,
     aspect,
     categories,
     colours,
@@ -35,11 +35,11 @@ from tauforge.errors import ModelError
 from tauforge.extras import extra_for
 from tauforge.files import written_whole
 
-WIDTH = {1: 7.4, 2: 8.8}  # inches, by columns
-WIDEST = 9.8
+FIGURE_WIDTHS = {1: 7.4, 2: 8.8}  # inches, by columns
+WIDEST_FIGURE = 9.8
 MOST_TICKS = 6
-PANEL_HEIGHT = {1: 2.7, 2: 2.5}
-LOWEST = 2.3
+PANEL_HEIGHTS = {1: 2.7, 2: 2.5}
+LOWEST_PANEL = 2.3
 HIGHEST_SKETCH = 6.2
 BELOW_AXES = 0.48  # inches that ticks and label take
 DOTS_PER_INCH = 150
@@ -64,7 +64,7 @@ LOOK: Any = {
     "svg.hashsalt": "tauforge",  # the same figure gives the same file
 }
 DASHES: dict[str, Any] = {"line": "-", "dashed": (0, (5, 2)), "dotted": (0, (1.2, 1.6))}
-ENDINGS = (".png", ".svg", ".pdf")
+IMAGE_SUFFIXES = (".png", ".svg", ".pdf")
 
 
 def drawn(figure: Figure) -> Any:
@@ -79,7 +79,7 @@ def drawn(figure: Figure) -> Any:
     entries = legend_lines(figure, everywhere) if shared else []
     longest = 0 if shared else max((len(legend_lines(figure, [k])) for k in everywhere), default=0)
     with matplotlib.rc_context(LOOK):
-        width = WIDTH.get(figure.columns, WIDEST)
+        width = FIGURE_WIDTHS.get(figure.columns, WIDEST_FIGURE)
         height = 0.75 + rows * (_panel_height(figure, width) + 0.15 * longest) + 0.05 * len(entries)
         canvas = Canvas(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.09, h_pad=0.07))
         canvas.suptitle(plain(figure.title), fontsize=11.5, fontweight="bold")
@@ -112,10 +112,10 @@ def save_images(figure: Figure, stem: Path) -> None:
 def _panel_height(figure: Figure, width: float) -> float:
     """Height in inches. That of a sketch follows from its width, since both axes have one scale."""
     sketches = [width / figure.columns / aspect(panel) for panel in figure.panels if panel.sketch]
-    return min(HIGHEST_SKETCH, max(sketches)) if sketches else PANEL_HEIGHT.get(figure.columns, LOWEST)
+    return min(HIGHEST_SKETCH, max(sketches)) if sketches else PANEL_HEIGHTS.get(figure.columns, LOWEST_PANEL)
 
 
-def _draw_sketch(axes: Any, panel: Panel, colour: dict[Key, str]) -> dict[Key, Any]:
+def _draw_sketch(axes: Any, panel: ChartPanel, colour: dict[Key, str]) -> dict[Key, Any]:
     handles = {}
     for line in panel.lines:
         line_colour = colour[key(line)]
@@ -158,7 +158,7 @@ def _write_note(axes: Any, note: Note) -> None:
     )
 
 
-def _draw_panel(axes: Any, panel: Panel, colour: dict[Key, str]) -> dict[Key, Any]:
+def _draw_panel(axes: Any, panel: ChartPanel, colour: dict[Key, str]) -> dict[Key, Any]:
     """Returns the handle of each line, for a legend."""
     if panel.sketch:
         return _draw_sketch(axes, panel, colour)
@@ -266,8 +266,10 @@ def plain(text: str) -> str:
 
 def check_ending(path: Path) -> None:
     """ModelError for a name whose ending is no format of pictures, before anything is drawn."""
-    if path.suffix.lower() not in ENDINGS:
-        raise ModelError(f"expected a file name that ends in {', '.join(ENDINGS)}, got {path.name!r}", field="picture")
+    if path.suffix.lower() not in IMAGE_SUFFIXES:
+        raise ModelError(
+            f"expected a file name that ends in {', '.join(IMAGE_SUFFIXES)}, got {path.name!r}", field="picture"
+        )
 
 
 def save_figure(figure: Any, path: Path) -> None:

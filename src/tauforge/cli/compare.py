@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.files import read_motion, rows_of
-from tauforge.cli.options import File, Json, Lock, Robot, Smooth, Tip, bad, load_robot, setting
-from tauforge.cli.output import number, result, table
+from tauforge.cli.inputs import load_robot, read_motion, rows_of
+from tauforge.cli.options import File, Json, Lock, Robot, Smooth, Tip, setting
+from tauforge.cli.output import bad, number, result, table
 
 
 def compare(
@@ -58,7 +58,7 @@ def _compare_formulations(robot: Any, given: Any, where: str, as_json: bool) -> 
 def _compare_published(robot: Any, given: Any, where: str, as_json: bool) -> None:
     import numpy as np
 
-    from tauforge.analysis.assumptions import assess
+    from tauforge.analysis.comparison import assess
 
     peak = float(np.abs(robot.inverse_dynamics(*given)).max())
     verdicts = assess(robot, *given)

@@ -1,9 +1,7 @@
 """Control laws: from the desired and the measured state to actuator forces."""
 
-from tauforge.control.adaptive import AdaptiveComputedTorque
-from tauforge.control.computed_torque import ComputedTorque
+from tauforge.control.computed_torque import AdaptiveComputedTorque, ComputedTorque, LegSpaceComputedTorque
 from tauforge.control.controller import Controller
-from tauforge.control.leg_space import LegSpaceComputedTorque
 from tauforge.control.proportional import PD, FeedforwardPD, GravityPD
 from tauforge.control.resolved_rate import ResolvedRate
 

@@ -7,16 +7,32 @@ follows e'' + Kv e' + Kp e = 0 (L4.3) in the robot's coordinates: those of a pla
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.arrays import Array
-from tauforge.control.controller import GAIN_ROUNDING, Controller, Feedback, check_actuated, gain_matrix, times
+from tauforge.arrays import Array, real_number
+from tauforge.control.controller import (
+    GAIN_ROUNDING,
+    Controller,
+    Feedback,
+    check_actuated,
+    check_functions,
+    check_inverse_dynamics,
+    check_pull,
+    gain_matrix,
+    times,
+)
 from tauforge.errors import ModelError
 from tauforge.evaluation.unmodified import ours
-from tauforge.motion.motion import MotionSample
+from tauforge.motion.motion import MotionSample, positive
 from tauforge.robots.formulations import forces_by_rows
 from tauforge.robots.robot import Robot, check_robot
+
+if TYPE_CHECKING:
+    from tauforge.robots.serial.serial_arm import SerialArm
+    from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 
 @ours
@@ -81,3 +97,116 @@ def check_gains(kp: Array, kv: Array) -> None:
 
 
 GAINS_REMEDY = "Give other gains, or check=False"
+
+
+class LegSpaceComputedTorque(Controller):
+    """robot: the controller's own model; kp, kv: a number, 6 numbers or a (6, 6) matrix, 1/s^2 and 1/s.
+
+    resolution: m, one step of the converters of the leg lengths; 0 for exact lengths
+    """
+
+    def __init__(
+        self,
+        robot: StewartPlatform,
+        kp: ArrayLike = 100.0,
+        kv: ArrayLike = 20.0,
+        *,
+        resolution: float = 0.0,
+        check: bool = True,
+    ) -> None:
+        check_functions(self, robot, leg_motion="legs")
+        check_inverse_dynamics(self, robot)
+        self.robot: StewartPlatform = robot
+        self.kp, self.kv = gain_matrix("kp", kp, 6), gain_matrix("kv", kv, 6)
+        if check:
+            check_gains(self.kp, self.kv)
+        if not 0 <= real_number(resolution) < np.inf:
+            raise ModelError(f"expected a length >= 0, got {resolution!r}", field="resolution")
+        self.resolution = float(resolution)
+        self.reset()
+
+    def reset(self) -> None:
+        self._pose: Array | None = None
+
+    def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
+        """position and velocity represent the legs' sensors: only lengths and their rates are taken from them."""
+        measured = self.robot.leg_motion(position, velocity)
+        lengths = measured.lengths
+        if self.resolution:
+            lengths = np.round(lengths / self.resolution) * self.resolution
+        guess = target.position if self._pose is None else self._pose
+        lost = "raise" if lengths.ndim == 1 else "nan"  # one row of a batch must not stop the others
+        pose = self._pose = self.robot.forward_kinematics(lengths, guess, on_failure=lost)
+        twist = self.robot.forward_rates(pose, measured.rates)
+        wanted = self.robot.leg_motion(*target)
+        e, e_dot = wanted.lengths - lengths, wanted.rates - measured.rates
+        asked = wanted.accelerations + times(self.kv, e_dot) + times(self.kp, e)
+        _, acceleration = self.robot.forward_rates(pose, measured.rates, asked)
+        return forces_by_rows(self.robot, pose, np.asarray(twist), acceleration)
+
+    def feedback(self) -> Feedback:
+        return Feedback(self.kp, self.kv)
+
+
+class AdaptiveComputedTorque(Controller):
+    """robot: the model to start from; its friction and rotors are taken as known, its masses are learnt.
+
+    rate:     L, 1/s, a number or n numbers
+    damping:  K, N m s/rad, a number, n numbers or a matrix; default the rate times each joint's own inertia with the
+              joints at 0, which is stable for a sampled controller
+    learning: G, of every inertial parameter, relative to the magnitude of the robot's own; it is reduced where the
+              motion is too fast for the period
+    period:   s, between two calls: the control period of the simulation
+    """
+
+    def __init__(
+        self,
+        robot: SerialArm,
+        rate: ArrayLike = 10.0,
+        damping: ArrayLike | None = None,
+        *,
+        learning: float = 0.01,
+        period: float,
+    ) -> None:
+        check_functions(self, robot, regressor="a regressor")
+        check_actuated(self, robot)
+        self.robot: SerialArm = robot
+        self.rate = gain_matrix("rate", rate, robot.n)
+        check_pull("rate", self.rate)
+        own = self.rate @ np.diag(np.diag(robot.mass_matrix(np.zeros(robot.n))))
+        self.damping = own if damping is None else gain_matrix("damping", damping, robot.n)
+        if damping is not None:
+            check_pull("damping", self.damping)
+        self.learning = positive("learning", learning)
+        self.period: float = positive("period", period)
+        own = robot.inertial_parameters.reshape(robot.n, 10)
+        groups = (slice(0, 1), slice(1, 4), slice(4, 10))  # masses, first moments, second moments: different units
+        magnitude = np.concatenate(
+            [np.full((robot.n, g.stop - g.start), np.abs(own[:, g]).max() or 1.0) for g in groups], axis=1
+        )
+        self._scale = magnitude.ravel() ** 2
+        self.reset()
+
+    def reset(self) -> None:
+        self.parameters = np.array(self.robot.inertial_parameters)
+
+    def _bounded(self, position: Array, Y: Array) -> Array:
+        """period x learning, reduced where a sample would overshoot. Learning acts on s like a spring of stiffness
+        Y G Y', and a mass M on such a spring is stable under sampling while period^2 |M^-1 Y G Y'| is small.
+        """
+        rate = self.period * self.learning
+        stiffness = self.learning * (Y * self._scale) @ np.swapaxes(Y, -1, -2)
+        quick = np.linalg.solve(self.robot.mass_matrix(position), stiffness)
+        return np.asarray(rate / (1 + self.period**2 * np.trace(quick, axis1=-2, axis2=-1)))[..., None]
+
+    def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
+        e, e_dot = target.position - position, target.velocity - velocity
+        s = e_dot + times(self.rate, e)
+        reference = target.velocity + times(self.rate, e)
+        slope = target.acceleration + times(self.rate, e_dot)
+        Y = self.robot.regressor(position, velocity, slope, qd_ref=reference)
+        gradient = np.einsum("...ij,...i->...j", Y, s)
+        self.parameters = self.parameters + self._bounded(position, Y) * self._scale * gradient
+        drives = [joint.motor_inertia * joint.gear_ratio**2 for joint in self.robot.joints]
+        known = np.array(drives) * slope + self.robot.friction_forces(velocity)
+        return np.asarray(np.einsum("...ij,...j->...i", Y, self.parameters) + times(self.damping, s) + known)

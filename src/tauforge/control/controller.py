@@ -1,4 +1,4 @@
-"""What a controller is, and what laws share: checks of robots and of gains."""
+"""Base class of controllers, and checks of robots and gains that laws share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GAIN_ROUNDING = 1e-12  # of gain matrices, relative to the largest entry: what r
 
 
 class Feedback(NamedTuple):
-    """What a law answers to errors e of the position: -kp e - kv e'.
+    """Answer of a law to errors e of the position: -kp e - kv e'.
 
     kp, kv:    (n, n) 1/s^2 and 1/s, in accelerations; or (m, m), in forces of the actuators by their own coordinates
     of_forces: whether the latter

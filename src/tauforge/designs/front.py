@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.charts.figure import Figure, Line, Panel
+from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge.designs.measures import MEASURES
 from tauforge.errors import ModelError, ShapeError
 from tauforge.files import written_whole
@@ -94,7 +94,7 @@ class Front:
         return [f"{name} [{unit}]" if unit else name for name, unit in names]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """As .csv: a line for every design, parameters and then objectives."""
+        """Writes a .csv: a line for every design, parameters and then objectives."""
         target = Path(path)
         if target.suffix.lower() != ".csv":
             raise ModelError(f"unknown suffix {target.suffix!r}", file=target, remedy="Use .csv")
@@ -113,7 +113,7 @@ class Front:
         near = self.tried[((self.tried > low - room) & (self.tried < high + room)).all(axis=1)]
         shown = near[:: -(-len(near) // MOST_SHOWN)]
         panels = [
-            Panel(
+            ChartPanel(
                 "",
                 labels[i],
                 labels[j],
@@ -133,12 +133,12 @@ class Front:
 
         path: where to write it, .png, .svg or .pdf
         """
-        from tauforge.charts.with_matplotlib import ENDINGS, drawn, save_figure
+        from tauforge.charts.with_matplotlib import IMAGE_SUFFIXES, drawn, save_figure
 
         target = None if path is None else Path(path)
-        if target is not None and target.suffix.lower() not in ENDINGS:
+        if target is not None and target.suffix.lower() not in IMAGE_SUFFIXES:
             raise ModelError(
-                f"unknown suffix {target.suffix!r}", file=target, remedy=f"Use one of {', '.join(ENDINGS)}"
+                f"unknown suffix {target.suffix!r}", file=target, remedy=f"Use one of {', '.join(IMAGE_SUFFIXES)}"
             )
         made = drawn(self.figure())
         if target is not None:
@@ -147,7 +147,7 @@ class Front:
 
 
 def non_dominated(objectives: Array, larger: Sequence[bool] | None = None) -> Array:
-    """(k,) whether each row of objectives (k, m) is surpassed by no other.
+    """Mask (k,) of the rows of objectives (k, m) that no other row surpasses.
 
     One row surpasses another if it is better in one objective and not worse in any. Equal rows do not.
     larger: (m,) whether larger is better; default never

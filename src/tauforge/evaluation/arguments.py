@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,29 +21,17 @@ if TYPE_CHECKING:
 ON_SINGULAR = "on_singular"
 
 
-class Call(NamedTuple):
-    """What a call gives.
-
-    arguments:   by name: the state and the loads
-    options:     of the formula
-    on_singular: what happens to singular rows, "raise" or "nan"
-    """
-
-    arguments: dict[str, Any]
-    options: dict[str, Any]
-    on_singular: str
-
-
-def sorted_call(robot: str, name: str, function: Function, given: Sequence[Any], named: Mapping[str, Any]) -> Call:
-    """The arguments may be given by position or by name, the rest by name; on_singular= where there is a guard.
+def by_name(
+    robot: str, name: str, function: Function, given: Sequence[Any], named: Mapping[str, Any]
+) -> dict[str, Any]:
+    """All that a call gives, by name: the arguments may be given by position or by name, the rest by name.
 
     TypeError as Python words it where an argument is missing, or given twice. UnsupportedFeatureError for a keyword
     that the function does not have.
     """
     state = [argument.name for argument in function.arguments]
-    loads = [argument.name for argument in function.optional]
     guarded = [ON_SINGULAR] if function.guard is not None else []
-    keywords = [*loads, *function.options, *guarded]
+    keywords = [*(load.name for load in function.optional), *function.options, *guarded]
     if unknown := sorted(set(named) - {*state, *keywords}):
         raise UnsupportedFeatureError(
             f"{name} of {robot} takes no {unknown[0]}=",
@@ -55,14 +43,10 @@ def sorted_call(robot: str, name: str, function: Function, given: Sequence[Any],
         raise TypeError(f"{taken}, got {len(given)}")
     if twice := [argument for argument in state[: len(given)] if argument in named]:
         raise TypeError(f"{taken}, got {twice[0]} twice")
-    arguments = {
-        **dict(zip(state, given, strict=False)),
-        **{key: named[key] for key in [*state, *loads] if key in named},
-    }
-    if missing := [argument for argument in state if argument not in arguments]:
+    found = {**dict(zip(state, given, strict=False)), **named}
+    if missing := [argument for argument in state if argument not in found]:
         raise TypeError(f"{taken}, got {len(state) - len(missing)}: {missing[0]} is missing")
-    options = {key: named[key] for key in function.options if key in named}
-    return Call(arguments, options, named.get(ON_SINGULAR, "raise"))
+    return found
 
 
 def as_argument(name: str, value: ArrayLike, size: int, meaning: str) -> Array:
@@ -93,10 +77,9 @@ def checked(robot: str, function: Function, given: Mapping[str, Any]) -> dict[st
 
 def present(function: Function, given: Mapping[str, Any]) -> Iterator[tuple[Argument, Any]]:
     """The arguments that a call gives, in the order of the table; of a payload and the like its numbers."""
-    optional = {argument.name for argument in function.optional}
     for argument in (*function.arguments, *function.optional):
         value: Any = given.get(argument.name)
-        if value is None and argument.name in optional:
+        if value is None and argument in function.optional:
             continue
         if argument.kind is None:
             yield argument, value
@@ -116,7 +99,7 @@ def batch_shape(arguments: Mapping[str, Array]) -> Shape:
 
 
 def finite_rows(arguments: Mapping[str, Array]) -> Array:
-    """Which rows of the batch (...) are finite in every argument."""
+    """Mask (...) of the rows of the batch that are finite in every argument."""
     return reduce(np.logical_and, (np.asarray(np.isfinite(value).all(axis=-1)) for value in arguments.values()))
 
 

@@ -1,6 +1,6 @@
-"""Arrays that are not NumPy's: who evaluates a function on them. A new library is a module and a line here.
+"""Libraries of arrays other than NumPy, and the modules that evaluate functions on them.
 
-An array whose library is not listed is CuPy's affair if it says that its memory is on a GPU.
+A new library is a module and a line here. CuPy serves arrays of other libraries that say their memory is on a GPU.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ class ArrayLibrary(Protocol):
 
 CUPY = "tauforge.evaluation.cupy_arrays"
 # by the first part of the module that defines the class of an array, or a class that it is derived from
-LIBRARIES = {
+LIBRARY_MODULES = {
     "cupy": CUPY,
     "jax": "tauforge.evaluation.jax_arrays",
     "jaxlib": "tauforge.evaluation.jax_arrays",
     "torch": "tauforge.evaluation.torch_arrays",
 }
-PLAIN = ("numpy", "builtins")  # in the processor's memory
+NUMPY_ROOTS = ("numpy", "builtins")  # in the processor's memory
 
 
 class _Roots(dict[type, tuple[str, ...]]):
@@ -70,16 +70,16 @@ _roots = _Roots()
 
 
 def module_of(value: Any) -> str | None:
-    """The name of the module that evaluates on an array; None for NumPy's and whatever NumPy makes arrays of.
+    """The name of the module that evaluates on an array; None for NumPy arrays and whatever NumPy makes arrays of.
 
     A payload or a base motion counts by its numbers: a mass may be an array of a library.
     """
     roots = _roots[type(value)]
-    if roots[0] in PLAIN:
+    if roots[0] in NUMPY_ROOTS:
         return None
     for root in roots:
-        if root in LIBRARIES:
-            return LIBRARIES[root]
+        if root in LIBRARY_MODULES:
+            return LIBRARY_MODULES[root]
     if roots[0] == "tauforge" and hasattr(value, "numbers"):
         return module_of(value.numbers())
     return CUPY if is_on_gpu(value) else None
@@ -93,8 +93,8 @@ class Choice(NamedTuple):
 
 
 def choice_of(values: Iterable[Any]) -> Choice | None:
-    """Who evaluates on these values; None for NumPy. Beside CuPy, a library that can differentiate goes first."""
-    others = [value for value in values if _roots[type(value)][0] not in PLAIN]  # as a rule none
+    """The library that evaluates on these values; None for NumPy. One that can differentiate goes before CuPy."""
+    others = [value for value in values if _roots[type(value)][0] not in NUMPY_ROOTS]  # as a rule none
     modules = [(module, value) for value in others if (module := module_of(value)) is not None]
     if not modules:
         return None
@@ -104,22 +104,23 @@ def choice_of(values: Iterable[Any]) -> Choice | None:
 
 
 def library_of(values: Iterable[Any]) -> ArrayLibrary | None:
-    """The module that evaluates on these arrays; None for NumPy's arrays and whatever NumPy makes arrays of."""
+    """The module that evaluates on these arrays; None for NumPy arrays and whatever NumPy makes arrays of."""
     choice = choice_of(values)
     return None if choice is None else choice.library
 
 
 def common_arrays(values: Sequence[Any]) -> tuple[Any, list[Any]]:
-    """The functions of a library, and the values as its arrays; at least one is an array of it."""
+    """The functions of a library, and the values as its arrays; those of NumPy, and the values, if there is none."""
     choice = choice_of(values)
-    assert choice is not None
+    if choice is None:
+        return np, list(values)
     library, first = choice
     made = [value if _is_listed(value) else library.array_like(without_masks(value), first) for value in values]
     return library.namespace, made
 
 
 def _is_listed(value: Any) -> bool:
-    return not LIBRARIES.keys().isdisjoint(_roots[type(value)])
+    return not LIBRARY_MODULES.keys().isdisjoint(_roots[type(value)])
 
 
 def joined(namespace: Any, parts: Sequence[Any]) -> Any:
@@ -128,8 +129,8 @@ def joined(namespace: Any, parts: Sequence[Any]) -> Any:
     return namespace.concatenate([namespace.broadcast_to(part, (*shape, part.shape[-1])) for part in parts], -1)
 
 
-class Arithmetic(NamedTuple):
-    """How to compute with an array and with constants beside it, whatever library it comes from.
+class ArrayArithmetic(NamedTuple):
+    """Functions and constants for computing with an array of any library.
 
     xp:       the functions, such as `xp.sqrt`
     constant: makes an array of numbers
@@ -139,26 +140,26 @@ class Arithmetic(NamedTuple):
     constant: Callable[[Any], Any]
 
 
-def arithmetic_of(array: Any) -> Arithmetic:
+def arithmetic_of(array: Any) -> ArrayArithmetic:
     library = library_of((array,))
     if library is None:
-        return Arithmetic(np, np.asarray)
-    return Arithmetic(library.namespace, partial(library.array_like, like=array))
+        return ArrayArithmetic(np, np.asarray)
+    return ArrayArithmetic(library.namespace, partial(library.array_like, like=array))
 
 
 P = ParamSpec("P")
 R = TypeVar("R")
-T = TypeVar("T")
+Answer = TypeVar("Answer")
 
 
-def on_processor(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
+def on_processor(method: Callable[Concatenate[R, P], Answer]) -> Callable[Concatenate[R, P], Answer]:
     """A method that searches with NumPy: arrays of other libraries are read, and the results become arrays of theirs.
 
     It cannot be differentiated, and it refuses arrays that are not in the processor's memory.
     """
 
     @wraps(method)
-    def searched(self: R, /, *arguments: P.args, **more: P.kwargs) -> T:
+    def searched(self: R, /, *arguments: P.args, **more: P.kwargs) -> Answer:
         given = [*arguments, *more.values()]
         choice = choice_of(given)
         if choice is None:
@@ -166,7 +167,7 @@ def on_processor(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate
         library, like = choice
         read: Any = [library.values_of(value, method.__name__) for value in given]
         found: Any = method(self, *read[: len(arguments)], **dict(zip(more, read[len(arguments) :], strict=True)))
-        result: T = _handed_back(library, found, like)
+        result: Answer = _handed_back(library, found, like)
         return result
 
     return searched

@@ -8,26 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from tauforge import settings
 from tauforge.algebra.condition import SURE, condition
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array, real_number
 from tauforge.errors import ShapeError
 from tauforge.evaluation.array_libraries import arithmetic_of
-from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
-from tauforge.kernels.cpu.code_memory import need_memory
-from tauforge.kernels.specification import Specification
-from tauforge.tracing.graph import Graph, trace
+from tauforge.evaluation.evaluator import formula_kernel, kernel_if_allowed
+from tauforge.kernels.backends import Kernel
 
-SIZE = 6
+ROWS = 6  # of the matrices that a kernel takes
 
 
 def condition_numbers(H: Array) -> Array:
     """Ratios of extreme singular values of (..., 6, 6) matrices, (...); NaN where a matrix is not finite."""
-    kernel = condition_kernel()
+    kernel = kernel_if_allowed(_condition_kernel)
     if kernel is None:
         return by_singular_values(H)
-    found, doubt = kernel(np.ascontiguousarray(H, dtype=float).reshape(*H.shape[:-2], SIZE * SIZE))
+    found, doubt = kernel(np.ascontiguousarray(H, dtype=float).reshape(*H.shape[:-2], ROWS * ROWS))
     return settled(found, doubt, lambda rows: H[rows])
 
 
@@ -75,28 +72,11 @@ def smallest_stiffness(matrices: Array, maps_forces: bool) -> Array:
     return np.where(finite, found, np.nan)
 
 
-def condition_kernel() -> Kernel | None:
-    if not settings.kernels():
-        return None
-    try:
-        return _condition_kernel()
-    except NoKernelError:  # not remembered: there may be memory for it later
-        return None
-
-
 @cache
 def _condition_kernel() -> Kernel:
-    need_memory()
-
-    def graph() -> Graph:
-        return trace(_of_rows, {"rows": SIZE * SIZE})
-
-    arguments = (("rows", (SIZE * SIZE,)),)
     doc = "condition number of a matrix, and a doubt of it"
-    return backend_of("cpu").compile(
-        Specification("condition", doc, graph, arguments, ((), ()), f"of {SIZE} rows"), "float64"
-    )
+    return formula_kernel("condition", doc, _of_rows, {"rows": (ROWS * ROWS,)}, ((), ()), f"of {ROWS} rows")
 
 
-def _of_rows(flat: Sequence[Scalar]) -> list[Scalar]:
-    return list(condition([flat[k * SIZE : (k + 1) * SIZE] for k in range(SIZE)]))
+def _of_rows(rows: Sequence[Scalar]) -> Sequence[Scalar]:
+    return list(condition([rows[k * ROWS : (k + 1) * ROWS] for k in range(ROWS)]))

@@ -7,7 +7,7 @@ arithmetic, so that another library can differentiate it again, or run it on its
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -71,9 +71,9 @@ class BoundFunction(NamedTuple):
         return self.evaluator(self.request, given, self.evaluator.robot, self.on_singular)
 
     def on_gpu(self, *arrays: Any, out: Sequence[Any] | None = None) -> tuple[Any, ...]:
-        """The results for CuPy's arrays on one GPU that broadcast together, by the CUDA kernel, on the current stream.
+        """The results for CuPy arrays on one GPU that broadcast together, by the CUDA kernel, on the current stream.
 
-        out: CuPy's arrays for the results, default new ones
+        out: CuPy arrays for the results, default new ones
         """
         guard, first = self.evaluator.guard(self.request), arrays[0]
         kernel: Any = self.evaluator.kernel_on("cuda", self.request, str(first.dtype))
@@ -98,7 +98,7 @@ class BoundFunction(NamedTuple):
         return outs[:-1]
 
     def fits_gpu(self, dtype: str) -> bool:
-        """Whether there is a CUDA kernel of it."""
+        """True if there is a CUDA kernel of it."""
         return self.evaluator.fits_gpu(self.request, dtype)
 
     def over(self, library: Any, *arrays: Any) -> tuple[Any, ...]:
@@ -153,6 +153,16 @@ class BoundFunction(NamedTuple):
             found.append(Slopes(own, tuple(places)))
         return None if gpu is not None and not all(part.evaluation.fits_gpu(gpu) for part in found) else found
 
+    def slope_terms(
+        self, slopes: Sequence[Slopes], evaluate: Callable[[BoundFunction], Sequence[Any]]
+    ) -> Iterator[tuple[int, int, Any]]:
+        """Places of an argument and of a result, and the derivatives (..., *core, numbers) of one by the other."""
+        for part in slopes:
+            matrices = iter(evaluate(part.evaluation))
+            for place in part.by:
+                for k in range(len(self.results)):
+                    yield place, k, next(matrices)
+
     @property
     def is_slope(self) -> bool:
         return bool(self.request.by) or self.request.name.endswith(DERIVATIVES)
@@ -182,32 +192,24 @@ def bound_function(
     return BoundFunction(evaluator, evaluator.request(name, loads, options), on_singular), arguments
 
 
-def check_request(function: str, functions: Mapping[str, Function], options: Mapping[str, Any], dtype: Any) -> str:
-    """The name of the dtype, if the robot has such a function with such options."""
-    if function not in functions:
-        known_names = ", ".join(name for name, entry in functions.items() if entry.public)
+def named_function(
+    robot: WithFunctions, name: str, options: Mapping[str, Any], loads: Sequence[str] = ()
+) -> BoundFunction:
+    """The evaluation of a function by its name; UnsupportedFeatureError for options or loads that it does not take."""
+    if name not in robot.functions:
+        known_names = ", ".join(name for name, entry in robot.functions.items() if entry.public)
         raise UnsupportedFeatureError(
-            f"there is no function {function!r}", field="kernel", remedy=f"Use one of {known_names}"
+            f"there is no function {name!r}", field="kernel", remedy=f"Use one of {known_names}"
         )
-    known = functions[function].options
-    if unknown := sorted(set(options) - set(known)):
+    function, chosen = robot.functions[name], robot._check_options(name, options)
+    if unknown_options := sorted(set(chosen) - set(function.options)):
         raise UnsupportedFeatureError(
-            f"{function} has no option {unknown[0]!r}", field="kernel", remedy=f"Known: {', '.join(known) or 'none'}"
+            f"{name} has no option {unknown_options[0]!r}",
+            field="kernel",
+            remedy=f"Known: {', '.join(function.options) or 'none'}",
         )
-    try:
-        return str(np.dtype(dtype).name)
-    except TypeError:
-        raise UnsupportedFeatureError(
-            f"dtype {dtype!r} is not supported", field="kernel", remedy="Use float64 or float32"
-        ) from None
-
-
-def named_function(robot: WithFunctions, name: str, loads: Sequence[str], options: Mapping[str, Any]) -> BoundFunction:
-    """The evaluation of a function by its name; UnsupportedFeatureError for a load that it does not take."""
-    chosen = robot._check_options(name, options) if name in robot.functions else {}
-    check_request(name, robot.functions, chosen, "float64")
     robot.check_function(name)
-    known = [argument.name for argument in robot.functions[name].optional]
+    known = [argument.name for argument in function.optional]
     if isinstance(loads, str) or (unknown := [load for load in loads if load not in known]):
         wrong = loads if isinstance(loads, str) else unknown[0]
         raise UnsupportedFeatureError(
@@ -218,6 +220,16 @@ def named_function(robot: WithFunctions, name: str, loads: Sequence[str], option
     taken = tuple(load for load in known if load in loads)
     robot._check_loads(taken, chosen)
     return BoundFunction(robot._evaluator, robot._evaluator.request(name, taken, chosen), "nan")
+
+
+def precision(dtype: Any) -> str:
+    """The name of a dtype, such as "float32"."""
+    try:
+        return str(np.dtype(dtype).name)
+    except TypeError:
+        raise UnsupportedFeatureError(
+            f"dtype {dtype!r} is not supported", field="kernel", remedy="Use float64 or float32"
+        ) from None
 
 
 def check_shapes(evaluation: BoundFunction, robot: str, arrays: Sequence[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Where formulas meet arrays, the recorder and the compiler: the only place that joins them.
+"""The evaluator of a robot's functions: the only place that joins formulas, arrays, tracing and compiler.
 
 A formula takes the robot's model and named lists of scalars, and returns nested lists of scalars. It is traced once and
 compiled to a kernel. Where there is no kernel (no executable memory, too many operations), the reference evaluates it
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -28,20 +28,20 @@ from tauforge.evaluation.functions import Formula, Guard, choices, flat
 from tauforge.evaluation.reference import reference
 from tauforge.evaluation.unmodified import is_unmodified, own_methods
 from tauforge.kernels.backends import NoKernelError, TooLargeError, backend_of
-from tauforge.kernels.cpu.code_memory import executable_memory
+from tauforge.kernels.cpu.code_memory import executable_memory, need_memory
 from tauforge.kernels.specification import Shape, Specification
-from tauforge.tracing.graph import cheapest_trace
+from tauforge.tracing.graph import cheapest_trace, trace
 
 if TYPE_CHECKING:
     from tauforge.evaluation.with_functions import WithFunctions
     from tauforge.kernels.backends import Backend, Kernel
     from tauforge.kernels.cpu.kernel import CpuKernel
 
-T = TypeVar("T")
+Answer = TypeVar("Answer")
 
 
 class Request(NamedTuple):
-    """Which kernel: a function with its options, the optional arguments that are given, and the fields that vary.
+    """A request for a kernel: a function with its options, the optional arguments given, and the fields that vary.
 
     by: arguments whose derivatives are the results, in place of the function's own
     """
@@ -65,6 +65,7 @@ class Evaluator:
         vars(self.robot).update(own_methods(robot))
         self.functions = robot.functions
         self._kernels: dict[Request, CpuKernel] = {}
+        self._argument_names: dict[str, tuple[str, ...]] = {}
         self._others: dict[tuple[Request, Backend, str], Kernel] = {}  # asked for by target and precision
         self._too_large: set[Request] = set()
         self._kept: dict[Any, Any] = {}  # what other array libraries made of the functions
@@ -132,14 +133,25 @@ class Evaluator:
     def request(
         self, name: str, optional: tuple[str, ...], options: Mapping[str, Any], varying: tuple[str, ...] = ()
     ) -> Request:
-        """What a call of the function with these loads and options asks for."""
+        """The request of a call of the function with these loads and options."""
         chosen = {**self.functions[name].options, **options}
         if varying:
             chosen = without_choices(chosen)
         return Request(name, optional, tuple(chosen.items()), varying)
 
+    def arguments_of(self, function: str) -> tuple[str, ...]:
+        """Names of the arguments that a call of the function may give, optional ones included."""
+        found = self._argument_names.get(function)
+        if found is None:
+            entry = self.functions[function]
+            found = self._argument_names[function] = tuple([a.name for a in (*entry.arguments, *entry.optional)])
+        return found
+
     def results(self, request: Request) -> tuple[Shape, ...]:
-        """Core shapes; of derivatives by several arguments first those of all results by the first, and so on."""
+        """Core shapes of the results.
+
+        For derivatives: all results with respect to the first argument, then to the second, and so on.
+        """
         function = self.functions[request.name]
         if request.doubt_alone:
             return ((),)
@@ -148,11 +160,11 @@ class Evaluator:
         return tuple((*core, function.argument(name).numbers) for name in request.by for core in function.results)
 
     def guard(self, request: Request) -> Guard | None:
-        """What judges the rows of a request; None where nothing does."""
+        """The guard of the function; None for requests whose rows are not judged."""
         return None if request.doubt_alone or request.by else self.functions[request.name].guard
 
     def fits_gpu(self, request: Request, dtype: str) -> bool:
-        """Whether it has few enough operations for a GPU, where it is compiled when it is called."""
+        """True if it has few enough operations for a GPU, where it is compiled when it is called."""
 
         def fits() -> bool:
             kernel: Any = self.kernel_on("cuda", request, dtype)
@@ -164,21 +176,21 @@ class Evaluator:
 
         return self.kept(("fits GPU", request), fits)
 
-    def kept(self, key: Any, make: Callable[[], T]) -> T:
-        """What was made under this key before, or now."""
+    def kept(self, key: Any, make: Callable[[], Answer]) -> Answer:
+        """The object that was made under this key before, or is made now."""
         if key not in self._kept:
             self._kept.setdefault(key, make())
-        found: T = self._kept[key]
+        found: Answer = self._kept[key]
         return found
 
     def is_too_large(self, request: Request) -> bool:
-        """Whether the function has more operations than are compiled."""
+        """True if the function has more operations than are compiled."""
         if not self.functions[request.name].whole:
             return True
         return self.kernel(request) is None and request in self._too_large
 
     def specification(self, request: Request) -> Specification:
-        """What a kernel of it computes; its graph is traced when it is first asked for."""
+        """The specification of a kernel; its graph is traced when it is first asked for."""
         function = self.functions[request.name]
         shapes = {argument.name: argument.core for argument in function.arguments}
         shapes |= {name: (function.argument(name).numbers,) for name in request.optional}
@@ -289,6 +301,35 @@ def _called(kernel: CpuKernel, arguments: Mapping[str, Array]) -> tuple[Array, .
     return out if isinstance(out, tuple) else (out,)
 
 
+def formula_kernel(
+    name: str,
+    doc: str,
+    formula: Callable[..., Sequence[Scalar]],
+    shapes: Mapping[str, Shape],
+    results: Sequence[Shape],
+    origin: str | None = None,
+) -> Kernel:
+    """The kernel of formula(**columns), which returns a flat list of scalars; NoKernelError where there is none."""
+    need_memory()  # the compiler itself takes some
+
+    def recorded(*columns: Sequence[Scalar]) -> Sequence[Scalar]:
+        return formula(**dict(zip(shapes, columns, strict=True)))
+
+    make_graph = partial(trace, recorded, {name: math.prod(core) for name, core in shapes.items()})
+    specification = Specification(name, doc, make_graph, tuple(shapes.items()), tuple(results), origin)
+    return backend_of("cpu").compile(specification, "float64")
+
+
+def kernel_if_allowed(make: Callable[[], Kernel]) -> Kernel | None:
+    """The kernel that `make` gives; None where kernels are off, or where there is no memory at the moment."""
+    if not settings.kernels():
+        return None
+    try:
+        return make()
+    except NoKernelError:
+        return None
+
+
 def kernels_allowed() -> bool:
-    """Whether machine code may be made: switched on, and the system lets us."""
+    """True if machine code may be made: kernels are switched on, and the system permits them."""
     return settings.kernels() and executable_memory()

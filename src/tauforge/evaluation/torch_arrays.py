@@ -1,4 +1,4 @@
-"""Functions of robots on torch's tensors: autograd, `torch.func` and derivatives of any order.
+"""Functions of robots on torch tensors: autograd, `torch.func` and derivatives of any order.
 
 The compiled kernel is an operation with the kernels of its derivatives as its rule. Derivatives of derivatives go
 through the traced graph, one operation of torch after another. Singular rows raise as they do for NumPy's arrays.
@@ -18,15 +18,8 @@ import torch
 
 from tauforge.arrays import real_numbers
 from tauforge.errors import ShapeError, UnsupportedFeatureError
-from tauforge.evaluation.differentiable import (
-    BoundFunction,
-    bound_function,
-    check_shapes,
-    of_same_rank,
-    product,
-)
+from tauforge.evaluation.differentiable import BoundFunction, bound_function, check_shapes, of_same_rank, product
 from tauforge.kernels.cuda import arrays
-from tauforge.kernels.cuda.arrays import on_stream
 
 if TYPE_CHECKING:
     from tauforge.evaluation.evaluator import Evaluator
@@ -34,7 +27,7 @@ if TYPE_CHECKING:
 
 namespace: Any = torch
 PROCESSOR, GPU = "cpu", "cuda"
-PRECISIONS = {torch.float32: "float32", torch.float64: "float64"}
+PRECISION_OF = {torch.float32: "float32", torch.float64: "float64"}
 
 
 def call(
@@ -60,7 +53,7 @@ def as_tensors(values: Mapping[str, Any], loads: Sequence[str]) -> list[torch.Te
     """
     own = {name: value for name, value in values.items() if isinstance(value, torch.Tensor)}
     for name, tensor in own.items():
-        if tensor.dtype not in PRECISIONS:
+        if tensor.dtype not in PRECISION_OF:
             raise ShapeError(name, expected="a tensor of float32 or float64", got=f"{tensor.dtype} values")
     for quality in ("device", "dtype"):
         found = sorted({str(getattr(tensor, quality)) for tensor in own.values()})
@@ -137,14 +130,10 @@ class Applied(torch.autograd.Function):  # type: ignore[misc, unused-ignore]  # 
         if slopes is None:
             return None, *_swept_back(evaluation, tensors, wanted, gradients)
         found: list[Any] = [None] * len(tensors)
-        for part in slopes:
-            matrices = iter(Applied.apply(part.evaluation, *tensors))
-            for place in part.by:
-                for core, gradient in zip(evaluation.results, gradients, strict=True):
-                    matrix = next(matrices)
-                    if wanted[place] and gradient is not None:
-                        share = _pulled_back(matrix, len(core), gradient)
-                        found[place] = share if found[place] is None else found[place] + share
+        for place, k, matrix in evaluation.slope_terms(slopes, lambda part: Applied.apply(part, *tensors)):
+            if wanted[place] and gradients[k] is not None:
+                share = _pulled_back(matrix, len(evaluation.results[k]), gradients[k])
+                found[place] = share if found[place] is None else found[place] + share
         # an argument that was broadcast collects the gradients of all rows
         return None, *(
             None if share is None else share.sum_to_size(tensor.shape)
@@ -163,13 +152,9 @@ class Applied(torch.autograd.Function):  # type: ignore[misc, unused-ignore]  # 
             )[1]
             return through
         totals: list[Any] = [0.0] * len(evaluation.results)
-        for part in slopes:
-            matrices = iter(Applied.apply(part.evaluation, *tensors))
-            for place in part.by:
-                for k, core in enumerate(evaluation.results):
-                    matrix = next(matrices)
-                    if wanted[place]:
-                        totals[k] = totals[k] + product(matrix, core, changes[place])
+        for place, k, matrix in evaluation.slope_terms(slopes, lambda part: Applied.apply(part, *tensors)):
+            if wanted[place]:
+                totals[k] = totals[k] + product(matrix, evaluation.results[k], changes[place])
         return tuple(totals)
 
     @staticmethod
@@ -188,7 +173,7 @@ def _on_gpu(evaluation: BoundFunction, tensors: Sequence[torch.Tensor]) -> tuple
     library, first = arrays.cupy(), tensors[0]
     batch = torch.broadcast_shapes(*(tensor.shape[:-1] for tensor in tensors))
     outs = tuple(torch.empty(batch + core, dtype=first.dtype, device=first.device) for core in evaluation.results)
-    with on_stream(first.device.index, torch.cuda.current_stream(first.device).cuda_stream):
+    with arrays.on_stream(first.device.index, torch.cuda.current_stream(first.device).cuda_stream):
         shared = [library.asarray(tensor.detach()) for tensor in tensors]
         evaluation.on_gpu(*shared, out=[library.asarray(out) for out in outs])
     return outs
@@ -196,7 +181,7 @@ def _on_gpu(evaluation: BoundFunction, tensors: Sequence[torch.Tensor]) -> tuple
 
 def _gpu_precision(tensor: torch.Tensor) -> str | None:
     """None for a tensor in the processor's memory."""
-    return PRECISIONS[tensor.dtype] if tensor.device.type == GPU else None
+    return PRECISION_OF[tensor.dtype] if tensor.device.type == GPU else None
 
 
 def _pulled_back(matrix: torch.Tensor, rank: int, gradient: torch.Tensor) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""What has functions over a model, such as a robot: its methods answer users, and its kernels serve programs."""
+"""Base of everything with functions over a model, such as a robot: its methods answer users, its kernels programs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import ShapeError, UnsupportedFeatureError
-from tauforge.evaluation import arguments as families
-from tauforge.evaluation.arguments import ON_SINGULAR, checked, sorted_call
+from tauforge.evaluation.arguments import ON_SINGULAR, by_name, check_names, checked
 from tauforge.evaluation.array_libraries import library_of
-from tauforge.evaluation.differentiable import check_request, named_function
-from tauforge.evaluation.evaluator import Evaluator, kernels_allowed
+from tauforge.evaluation.differentiable import named_function, precision
+from tauforge.evaluation.evaluator import Evaluator, Request, kernels_allowed
 from tauforge.evaluation.fast_path import install, is_installed, key_of
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import method_is_ours, ours, own_methods
@@ -29,35 +28,35 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
-T = TypeVar("T")
+Answer = TypeVar("Answer")
 
 
-def quick(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
+def quick(method: Callable[Concatenate[R, P], Answer]) -> Callable[Concatenate[R, P], Answer]:
     """A method of a robot that may be answered by its kernel alone."""
     key = key_of(method.__name__)
 
     @wraps(method)
-    def found(self: R, /, *arguments: P.args, **more: P.kwargs) -> T:
+    def found(self: R, /, *arguments: P.args, **more: P.kwargs) -> Answer:
         shortcut = self.__dict__.get(key)
         if shortcut is None:
             return method(self, *arguments, **more)
-        result: T = shortcut(*arguments, **more) if more else shortcut(*arguments)
+        result: Answer = shortcut(*arguments, **more) if more else shortcut(*arguments)
         return result
 
     return found
 
 
-def by_table(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
+def by_table(method: Callable[Concatenate[R, P], Answer]) -> Callable[Concatenate[R, P], Answer]:
     """A method that the entry of its name in the robot's table answers. Its own body is its documentation."""
     name = method.__name__
     places = [key for key, x in inspect.signature(method).parameters.items() if x.kind is x.POSITIONAL_OR_KEYWORD][1:]
 
     @wraps(method)
-    def answered(self: Any, /, *given: P.args, **named: P.kwargs) -> T:
+    def answered(self: Any, /, *given: P.args, **named: P.kwargs) -> Answer:
         method(self, *given, **named)  # Python words what is wrong with the arguments
         arguments, on_singular, options = self._sorted(name, {**dict(zip(places, given, strict=False)), **named})
         found: Any = self._answer(name, arguments, on_singular, **options)
-        result: T = found[0] if len(found) == 1 else found
+        result: Answer = found[0] if len(found) == 1 else found
         return result
 
     return quick(answered)
@@ -65,7 +64,7 @@ def by_table(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, 
 
 @ours
 class WithFunctions(ABC):
-    """Something with functions over a model. `robots/robot.py` says what each of the first is."""
+    """Something with functions over a model. `robots/robot.py` documents the abstract members."""
 
     name: str
 
@@ -134,9 +133,8 @@ class WithFunctions(ABC):
 
     def _sorted(self, function: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], str, dict[str, Any]]:
         """Arguments with loads, on_singular= and options of a call that gives them by name."""
-        entry, options = self._evaluator.functions[function], self._check_options(function, given)
-        names = [argument.name for argument in (*entry.arguments, *entry.optional)]
-        arguments = {name: options.pop(name) for name in names if name in options}
+        options = self._check_options(function, given)
+        arguments = {name: options.pop(name) for name in self._evaluator.arguments_of(function) if name in options}
         on_singular = options.pop(ON_SINGULAR, "raise")
         self._check_loads([name for name, value in arguments.items() if value is not None], options)
         return arguments, on_singular, options
@@ -145,9 +143,9 @@ class WithFunctions(ABC):
         """The default of a method: the table's entry says what it takes by position and by keyword."""
         if function not in self.functions:
             raise UnsupportedFeatureError(f"{self.name} has no {function}", field=function)
-        call = sorted_call(self.name, function, self.functions[function], given, self._check_options(function, named))
-        named = {**call.arguments, **call.options, ON_SINGULAR: call.on_singular}
-        arguments, on_singular, options = self._sorted(function, named)
+        words = self._check_options(function, named)
+        everything = by_name(self.name, function, self.functions[function], given, words)
+        arguments, on_singular, options = self._sorted(function, everything)
         found = self._answer(function, arguments, on_singular, **options)
         return found[0] if len(found) == 1 else found
 
@@ -168,33 +166,34 @@ class WithFunctions(ABC):
         Identity: equals the method on arrays of this dtype, of `replace`d robots if fields vary; it does not judge
         singular rows. On the CPU `.ufunc` is NumPy's object itself. UnsupportedFeatureError where there is no kernel.
         """
-        chosen = self._check_options(function, options) if function in self.functions else {}
-        name = check_request(function, self.functions, chosen, dtype)
-        fields = families.check_names(self, varying)
-        self.check_function(function)
+        request = self._request(function, options, varying)
         if target == "cpu" and not kernels_allowed():
             raise no_kernel(function)
         try:
-            evaluator = self._evaluator
-            return evaluator.kernel_on(target, evaluator.request(function, (), chosen, fields), name)
+            return self._evaluator.kernel_on(target, request, precision(dtype))
         except NoKernelError as error:
             raise no_kernel(function, error) from None
 
     def specification(
         self, function: str, *, loads: Sequence[str] = (), varying: Sequence[str] = (), **options: Any
     ) -> Specification:
-        """What the method of this name computes, as a graph, for those who write code from it.
+        """The graph of the method of this name with its arguments and results, for those who write code from it.
 
         function, varying, options: as in `kernel`
         loads: optional arguments of the table's entry that become arguments after the state, such as "payload"
         """
-        request = named_function(self, function, loads, options).request
-        fields, evaluator = families.check_names(self, varying), self._evaluator
-        return evaluator.specification(evaluator.request(function, request.optional, dict(request.options), fields))
+        return self._evaluator.specification(self._request(function, options, varying, loads))
+
+    def _request(
+        self, function: str, options: Mapping[str, Any], varying: Sequence[str], loads: Sequence[str] = ()
+    ) -> Request:
+        chosen = named_function(self, function, options, loads).request
+        fields = check_names(self, varying)
+        return self._evaluator.request(function, chosen.optional, dict(chosen.options), fields)
 
 
 def no_kernel(function: str, error: NoKernelError | None = None) -> UnsupportedFeatureError:
-    """Why a function has no kernel: what the backend says, or where nobody asked it, that no kernels are made."""
+    """The error for a function without a kernel, with the reason of the backend or the one why no kernels are made."""
     if error is not None:
         why = str(error)
     elif not settings.kernels():

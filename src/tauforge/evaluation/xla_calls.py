@@ -24,14 +24,16 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.evaluation.differentiable import BoundFunction
 from tauforge.kernels.cuda import arrays
-from tauforge.kernels.cuda.arrays import on_stream
 
-TARGET = "tauforge_evaluation"
-KINDS: dict[int, np.dtype[Any]] = {11: np.dtype(np.float32), 12: np.dtype(np.float64)}  # XLA's numbers of the types
-REMEMBERED = 16  # errors
-METADATA = 1  # the extension by which XLA asks for the version
-EXECUTE = 3  # the stage that computes
-MAJOR, FIRST_MINOR = 0, 1  # the version of the structs below; minor versions only add to their ends
+FFI_TARGET = "tauforge_evaluation"
+FLOAT_TYPES: dict[int, np.dtype[Any]] = {
+    11: np.dtype(np.float32),
+    12: np.dtype(np.float64),
+}  # by XLA's numbers
+REMEMBERED_ERRORS = 16
+METADATA_EXTENSION = 1  # the extension by which XLA asks for the version
+EXECUTE_STAGE = 3  # the stage that computes
+API_MAJOR, FIRST_API_MINOR = 0, 1  # the version of the structs below; minor versions only add to their ends
 INTERNAL_ERROR = 13
 
 # Evaluations by the number that programs know them by. They stay: a compiled program may be run at any time.
@@ -40,99 +42,49 @@ _numbers: dict[BoundFunction, int] = {}
 _next_number = itertools.count()
 
 
-# the C structs by which XLA calls a function, as far as we read them (`xla/ffi/api/c_api.h`)
+# The C structs by which XLA calls a function, as far as we read them (`xla/ffi/api/c_api.h`).
 
 
-class Extension(Structure):
-    _fields_ = [("struct_size", c_size_t), ("type", c_int), ("next", c_void_p)]
+def _struct(name: str, **fields: Any) -> Any:
+    return type(name, (Structure,), {"_fields_": list(fields.items())})
 
 
-class Version(Structure):
-    _fields_ = [("struct_size", c_size_t), ("extension", c_void_p), ("major", c_int), ("minor", c_int)]
-
-
-class Metadata(Structure):
-    _fields_ = [("struct_size", c_size_t), ("version", Version), ("traits", c_uint32)]
-
-
-class MetadataExtension(Structure):
-    _fields_ = [("base", Extension), ("metadata", POINTER(Metadata))]
-
-
-class Buffer(Structure):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("extension", c_void_p),
-        ("dtype", c_int),
-        ("data", c_void_p),
-        ("rank", c_int64),
-        ("dims", POINTER(c_int64)),
-    ]
-
-
-class Scalar(Structure):
-    _fields_ = [("dtype", c_int), ("value", POINTER(c_int64))]
-
-
-class Buffers(Structure):
-    """The arguments, or the results."""
-
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("extension", c_void_p),
-        ("size", c_int64),
-        ("types", c_void_p),
-        ("buffers", POINTER(POINTER(Buffer))),
-    ]
-
-
-class Attributes(Structure):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("extension", c_void_p),
-        ("size", c_int64),
-        ("types", c_void_p),
-        ("names", c_void_p),
-        ("values", POINTER(POINTER(Scalar))),
-    ]
-
-
-class ErrorArguments(Structure):
-    _fields_ = [("struct_size", c_size_t), ("extension", c_void_p), ("message", c_char_p), ("code", c_int)]
-
-
-class StreamArguments(Structure):
-    _fields_ = [("struct_size", c_size_t), ("extension", c_void_p), ("context", c_void_p), ("stream", c_void_p)]
-
-
-class Api(Structure):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("extension", c_void_p),
-        ("version", Version),
-        ("internal", c_void_p),
-        ("error", CFUNCTYPE(c_void_p, POINTER(ErrorArguments))),
-        ("message_of_error", c_void_p),
-        ("destroy_error", c_void_p),
-        ("register", c_void_p),
-        ("stream", CFUNCTYPE(c_void_p, POINTER(StreamArguments))),
-    ]
-
-
-class Frame(Structure):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("extension", POINTER(MetadataExtension)),
-        ("api", POINTER(Api)),
-        ("context", c_void_p),
-        ("stage", c_int),
-        ("arguments", Buffers),
-        ("results", Buffers),
-        ("attributes", Attributes),
-    ]
-
-
-HANDLER = CFUNCTYPE(c_void_p, POINTER(Frame))
+SIZED: dict[str, Any] = {"struct_size": c_size_t, "extension": c_void_p}  # the first fields of most
+Extension = _struct("Extension", struct_size=c_size_t, type=c_int, next=c_void_p)
+Version = _struct("Version", **SIZED, major=c_int, minor=c_int)
+Metadata = _struct("Metadata", struct_size=c_size_t, version=Version, traits=c_uint32)
+MetadataExtension = _struct("MetadataExtension", base=Extension, metadata=POINTER(Metadata))
+Buffer = _struct("Buffer", **SIZED, dtype=c_int, data=c_void_p, rank=c_int64, dims=POINTER(c_int64))
+Number = _struct("Number", dtype=c_int, value=POINTER(c_int64))
+Buffers = _struct("Buffers", **SIZED, size=c_int64, types=c_void_p, buffers=POINTER(POINTER(Buffer)))
+Attributes = _struct(
+    "Attributes", **SIZED, size=c_int64, types=c_void_p, names=c_void_p, values=POINTER(POINTER(Number))
+)
+ErrorArguments = _struct("ErrorArguments", **SIZED, message=c_char_p, code=c_int)
+StreamArguments = _struct("StreamArguments", **SIZED, context=c_void_p, stream=c_void_p)
+Api = _struct(
+    "Api",
+    **SIZED,
+    version=Version,
+    internal=c_void_p,
+    error=CFUNCTYPE(c_void_p, POINTER(ErrorArguments)),
+    message_of_error=c_void_p,
+    destroy_error=c_void_p,
+    register=c_void_p,
+    stream=CFUNCTYPE(c_void_p, POINTER(StreamArguments)),
+)
+CallFrame = _struct(
+    "CallFrame",
+    struct_size=c_size_t,
+    extension=POINTER(MetadataExtension),
+    api=POINTER(Api),
+    context=c_void_p,
+    stage=c_int,
+    arguments=Buffers,
+    results=Buffers,
+    attributes=Attributes,
+)
+HANDLER = CFUNCTYPE(c_void_p, POINTER(CallFrame))
 
 
 # -------------------------------------------------------------------------------------------------------- programs
@@ -160,7 +112,7 @@ def _shape(buffer: Any) -> tuple[int, ...]:
 
 def _array(buffer: Any) -> Array:
     """The numbers of a buffer in the processor's memory, where XLA keeps them."""
-    shape, dtype = _shape(buffer), KINDS[buffer.dtype]
+    shape, dtype = _shape(buffer), FLOAT_TYPES[buffer.dtype]
     count = math.prod(shape)
     if not count:
         return np.empty(shape, dtype)
@@ -180,10 +132,10 @@ def _on_gpu(evaluation: BoundFunction, frame: Any) -> None:
         return
     device = arrays.device_of(results[0].data)
     given, outs = (
-        [arrays.borrowed(buffer.data, _shape(buffer), KINDS[buffer.dtype], device) for buffer in part]
+        [arrays.borrowed(buffer.data, _shape(buffer), FLOAT_TYPES[buffer.dtype], device) for buffer in part]
         for part in (_buffers(frame.arguments), results)
     )
-    with on_stream(device, _stream(frame)):
+    with arrays.on_stream(device, _stream(frame)):
         evaluation.on_gpu(*given, out=outs)
 
 
@@ -197,12 +149,12 @@ def _stream(frame: Any) -> int:
 
 # ----------------------------------------------------------------------------------------------------------- errors
 
-_errors: deque[tuple[int, Exception]] = deque(maxlen=REMEMBERED)
+_errors: deque[tuple[int, Exception]] = deque(maxlen=REMEMBERED_ERRORS)
 _next_error = itertools.count()
 
 
 def _text_of(error: BaseException) -> str:
-    """What JAX is told of an error, by which `error_behind` finds it again."""
+    """Text of an error for JAX, by which `error_behind` finds it again."""
     number = next(_next_error)
     if isinstance(error, Exception):
         _errors.append((number, error.with_traceback(None)))
@@ -219,17 +171,17 @@ def error_behind(told: Exception) -> Exception:
 
 
 def _handler(compute: Callable[[BoundFunction, Any], None]) -> Callable[[Any], int | None]:
-    """What XLA calls with a pointer to a frame: it answers None, or the address of an error."""
+    """A function that XLA calls with a pointer to a frame; it returns None, or the address of an error."""
 
     def handled(pointer: Any) -> int | None:
         frame = pointer[0]
-        if frame.extension and frame.extension[0].base.type == METADATA:
+        if frame.extension and frame.extension[0].base.type == METADATA_EXTENSION:
             version = frame.extension[0].metadata[0].version
             # XLA refuses us if it has another
-            version.struct_size, version.major = ctypes.sizeof(Version), MAJOR
-            version.minor = frame.api[0].version.minor if frame.api else FIRST_MINOR
+            version.struct_size, version.major = ctypes.sizeof(Version), API_MAJOR
+            version.minor = frame.api[0].version.minor if frame.api else FIRST_API_MINOR
             return None
-        if frame.stage != EXECUTE:
+        if frame.stage != EXECUTE_STAGE:
             return None
         try:
             compute(_evaluations[frame.attributes.values[0][0].value[0]], frame)
@@ -252,8 +204,8 @@ def target() -> str:
     for platform, compute in (("cpu", _on_processor), ("CUDA", _on_gpu)):
         pointer = HANDLER(_handler(compute))
         _handlers.append(pointer)
-        ffi.register_ffi_target(TARGET, ffi.pycapsule(ctypes.cast(pointer, c_void_p).value), platform=platform)
-    return TARGET
+        ffi.register_ffi_target(FFI_TARGET, ffi.pycapsule(ctypes.cast(pointer, c_void_p).value), platform=platform)
+    return FFI_TARGET
 
 
 _handlers: list[Any] = []  # XLA keeps the address alone

@@ -19,13 +19,13 @@ from tauforge.export import description
 from tauforge.export.functions import Wanted, check_extra, chosen
 from tauforge.files import written_whole
 from tauforge.kernels.c99 import files
-from tauforge.kernels.c99.files import Vectors, self_test
+from tauforge.kernels.c99.files import TestVectors, self_test
 from tauforge.kernels.c99.function import CFunction, check_prefix, prefix_of
 from tauforge.kernels.specification import Shape
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.tracing.graph import Graph
 
-BITS = {"float64": 64, "float32": 32}
+FLOAT_BITS = {"float64": 64, "float32": 32}
 TESTED = 4  # states of the self-test
 SLACK = 16  # the self-test allows so many times the error that was measured, and a little more
 FLOOR = {"float64": 1e-13, "float32": 1e-6}
@@ -35,7 +35,7 @@ STATES = 256
 
 @with_field_docs
 class ExportedC(NamedTuple):
-    """What `export_c` wrote.
+    """Files that `export_c` wrote, and their functions.
 
     header:    PREFIX.h, whose comments explain everything
     source:    PREFIX.c
@@ -126,7 +126,7 @@ def export_c(
 def _bits(dtype: object) -> int:
     try:
         name = "none" if dtype is None else np.dtype(dtype).name  # type: ignore[call-overload]
-        return BITS[name]
+        return FLOAT_BITS[name]
     except (KeyError, TypeError):
         raise UnsupportedFeatureError(
             f"dtype {dtype!r} is not supported", field="dtype", remedy="Use float64 or float32"
@@ -158,7 +158,7 @@ def _check_replaceable(path: Path, prefix: str) -> None:
         )
 
 
-def _measured(function: CFunction, wanted: Wanted, dtype: str) -> tuple[Vectors, list[str]]:
+def _measured(function: CFunction, wanted: Wanted, dtype: str) -> tuple[TestVectors, list[str]]:
     """Reference vectors, and what the header says about the error: on random states within the limits.
 
     The error in single precision shows how much a function magnifies rounding, so it is measured for double as well.
@@ -187,7 +187,7 @@ def _measured(function: CFunction, wanted: Wanted, dtype: str) -> tuple[Vectors,
         FLOOR[dtype] * size + SLACK * unit * np.nan_to_num(np.abs(a - b)[tested], posinf=0.0).max()
         for (a, b), size in zip(pairs, sizes, strict=True)
     ]
-    vectors = Vectors([x.tolist() for x in states if x.size], [x.tolist() for x in answers], allowed)
+    vectors = TestVectors([x.tolist() for x in states if x.size], [x.tolist() for x in answers], allowed)
     if dtype == "float64":
         return vectors, []
     errors = rounding(*zip(*pairs, strict=True))

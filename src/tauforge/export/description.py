@@ -1,4 +1,4 @@
-"""What the comments of exported files say about a robot and its functions."""
+"""Comments of exported files: the robot and its functions in words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GUARDED = (
     "Near a singular state results are huge or not finite; the Python method refuses such states, this function does"
     " not."
 )
-RATES = ("", "/s", "/s^2")
+RATE_SUFFIXES = ("", "/s", "/s^2")
 STATE = ("position", "velocity", "acceleration")
 # shapes in docstrings, such as (..., n): the lines of arguments and results tell the sizes
 LENGTH = r"(?:\.\.\.|\d+(?: n)?|n\+1|[nmfk]|bodies|joints)"
@@ -47,7 +47,7 @@ def about(robot: Robot, specifications: Sequence[Specification], left_out: Seque
 
 
 def _positions(robot: Robot) -> list[str]:
-    """What the numbers of a position, a velocity and an acceleration are."""
+    """Meanings of the numbers of a position, a velocity and an acceleration."""
     entries, coordinates = (
         "; ".join(f"{k} {c.name} [{c.unit}]" for k, c in enumerate(known))
         for known in (robot.positions.entries, robot.coordinates)
@@ -166,7 +166,7 @@ def _units(robot: Robot, argument: str) -> str:
         if known.name == argument and not place and robot.positions.entries != robot.coordinates:
             return ", with all its entries"
         if known.name == argument:
-            return _listed([f"{c.unit}{RATES[place]}" for c in robot.coordinates])
+            return _listed([f"{c.unit}{RATE_SUFFIXES[place]}" for c in robot.coordinates])
     if argument in (entry.result_names("")[0], robot.functions["forward_dynamics"].arguments[-1].name):
         return _listed([actuator.unit for actuator in robot.actuators])
     return ""

@@ -28,8 +28,8 @@ from tauforge.kernels.specification import Shape, Specification
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
-from tauforge.simulation.any_scalar_robot import AnyScalarRobot
 from tauforge.simulation.step_formulas import NO_TIME
+from tauforge.simulation.traceable_robot import TraceableRobot
 from tauforge.tracing.graph import Graph, trace
 
 SPREAD = 0.1  # of varying fields about the robot's own values, in the states that functions are tried on
@@ -142,7 +142,7 @@ class Extra(NamedTuple):
         return self._replace(varying=tuple(field for field in self.varying if field in needed))
 
 
-NOTHING = Extra()
+NO_EXTRA = Extra()
 
 
 def check_extra(robot: Robot, loads: object, varying: Sequence[str]) -> Extra:
@@ -203,7 +203,7 @@ class _Loaded:
         return getattr(self._robot, name)
 
 
-def computed_torque(robot: Robot, extra: Extra = NOTHING) -> Specification:
+def computed_torque(robot: Robot, extra: Extra = NO_EXTRA) -> Specification:
     """(position, velocity, target position, velocity and acceleration, kp, kv, loads, fields) -> forces.
 
     ModelError where the law does not take the robot, UnsupportedFeatureError where it cannot be recorded.
@@ -232,9 +232,9 @@ def computed_torque(robot: Robot, extra: Extra = NOTHING) -> Specification:
     return Specification(COMPUTED_TORQUE, "one step of computed torque", make_graph, tuple(arguments), results, None)
 
 
-def _recorded(robot: Robot, extra: Extra, given: dict[str, list[Scalar]]) -> AnyScalarRobot | _Loaded:
+def _recorded(robot: Robot, extra: Extra, given: dict[str, list[Scalar]]) -> TraceableRobot | _Loaded:
     """The robot for scalars of any kind, with these loads and fields."""
-    plain = AnyScalarRobot(robot)
+    plain = TraceableRobot(robot)
     if not given:
         return plain
     function = robot.functions["inverse_dynamics"]

@@ -32,7 +32,7 @@ def casadi_function(robot: Robot, name: str, *, loads: Sequence[str] = (), **opt
     Identity: equals the method on one state. Singular states give what the formula gives: nothing raises.
     """
     casadi = _library("casadi")
-    evaluation = named_function(robot, name, loads, options)
+    evaluation = named_function(robot, name, options, loads)
     columns = {argument.name: casadi.SX.sym(argument.name, argument.numbers) for argument in evaluation.arguments}
     inputs = {f"{key}{k}": column[k] for key, column in columns.items() for k in range(column.numel())}
     values = evaluation.graph.evaluate(inputs)
@@ -74,7 +74,7 @@ def sympy_expressions(
     Identity: equals the method on one state.
     """
     sympy = _library("sympy")
-    evaluation = named_function(robot, name, loads, options)
+    evaluation = named_function(robot, name, options, loads)
     arguments = {
         argument.name: tuple(sympy.Symbol(f"{argument.name}{k}", real=True) for k in range(argument.numbers))
         for argument in evaluation.arguments

@@ -23,9 +23,9 @@ from tauforge import settings
 
 MAGIC = b"tauforge-kernel-1\n"
 DIGEST_BYTES = 32
-MAX_BYTES = 256 * 2**20  # approximate limit for all entries together; the oldest are removed first
-TRIMS = 16  # how often the folder is scanned while MAX_BYTES are saved, on average
-OURS = re.compile(r"[0-9a-f]{64}(\.[0-9a-f]{16}\.tmp)?")  # names of entries, and of entries being written
+MAX_CACHE_BYTES = 256 * 2**20  # approximate limit for all entries together; the oldest are removed first
+TRIMS = 16  # how often the folder is scanned while MAX_CACHE_BYTES are saved, on average
+ENTRY_NAMES = re.compile(r"[0-9a-f]{64}(\.[0-9a-f]{16}\.tmp)?")  # names of entries, and of entries being written
 
 
 class KernelCacheWarning(RuntimeWarning):
@@ -125,7 +125,7 @@ def load(name: str) -> bytes | None:
 
 
 def _read(path: Path) -> tuple[str | None, bytes]:
-    """What is wrong with the file, and its content. The open file is checked, because its name may change meanwhile."""
+    """The fault of the file or None, and its content. The open file is checked: its name may change meanwhile."""
     with open(path, "rb", opener=_directly) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
@@ -169,12 +169,12 @@ def _digest(name: str, code: bytes) -> bytes:
 
 
 def _trim_is_due(name: str, size: int) -> bool:
-    """True about TRIMS times for every MAX_BYTES of saved entries, however many processes save them.
+    """True about TRIMS times for every MAX_CACHE_BYTES of saved entries, however many processes save them.
 
     Scanning the folder takes time in proportion to its entries, so it is not done for each of them. Names are digests,
     so they serve as random numbers.
     """
-    return int(name[:8], 16) / 16**8 < TRIMS * size / MAX_BYTES
+    return int(name[:8], 16) / 16**8 < TRIMS * size / MAX_CACHE_BYTES
 
 
 def _trim(place: Path) -> None:
@@ -182,7 +182,7 @@ def _trim(place: Path) -> None:
     entries = []
     with os.scandir(place) as found:
         for item in found:
-            if not (OURS.fullmatch(item.name) and item.is_file(follow_symlinks=False)):
+            if not (ENTRY_NAMES.fullmatch(item.name) and item.is_file(follow_symlinks=False)):
                 continue
             try:
                 status = item.stat(follow_symlinks=False)
@@ -191,7 +191,7 @@ def _trim(place: Path) -> None:
             entries.append((status.st_mtime, status.st_size, item.path))
     total = sum(size for _, size, _ in entries)
     for _, size, path in sorted(entries):
-        if total <= MAX_BYTES:
+        if total <= MAX_CACHE_BYTES:
             break
         with contextlib.suppress(OSError):  # another process trims too
             os.unlink(path)

@@ -2,11 +2,10 @@
 
 from tauforge.motion.csv_motion import CsvMotion
 from tauforge.motion.excitations import Chirp, Circle, Sine
-from tauforge.motion.joint_move import PROFILES, JointMove
 from tauforge.motion.motion import Motion, MotionSample, PoseMotion
 from tauforge.motion.straight_line import StraightLine
 from tauforge.motion.tool_motion import ToolMotion
-from tauforge.motion.waypoints import Sampled, Waypoints
+from tauforge.motion.waypoints import PROFILES, JointMove, Sampled, Waypoints
 from tauforge.motion.well_conditioned import WellConditionedPath
 from tauforge.robots.poses import pose_rates, twists
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError, RoundedMotionWarning, ShapeError
-from tauforge.motion.derivatives import FEWEST_SAMPLES, derivatives
+from tauforge.motion.derivatives import FEWEST_SPLINE_SAMPLES, derivatives
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.robot import Robot
 from tauforge.tables.reading import read_csv
@@ -68,10 +68,10 @@ class CsvMotion(Motion):
             raise ShapeError(
                 "smooth", expected="None, because the file gives velocity and acceleration", got=repr(smooth)
             )
-        if len(self.times) < (FEWEST_SAMPLES if self.derived else 2):
+        if len(self.times) < (FEWEST_SPLINE_SAMPLES if self.derived else 2):
             several = "rows" if len(self.times) > 1 else "row"
             others = f", or {' and '.join(self.derived)} too" if self.derived else ""
-            remedy = f"Give at least {FEWEST_SAMPLES if self.derived else 2}{others}"
+            remedy = f"Give at least {FEWEST_SPLINE_SAMPLES if self.derived else 2}{others}"
             raise ModelError(f"the file has only {len(self.times)} {several}", file=table.path, remedy=remedy)
         angles = [k for k, column in enumerate(columns.position) if column.unit == "rad"]
         rates_of_angles = None if self.of_poses or found["velocity"] is None else found["velocity"][:, angles]
@@ -183,7 +183,7 @@ class CsvMotion(Motion):
 
     @property
     def even(self) -> bool:
-        """Whether all steps are the same, to a millionth."""
+        """True if all steps are equal to a millionth."""
         least, most = self.steps
         return most - least <= EVEN_STEPS * most
 
@@ -218,7 +218,7 @@ def _turns(times: Array, angles: Array, rates: Array | None) -> Array:
 
 
 def _jumps(position: Array, acceleration: Array) -> Array:
-    """Which accelerations (n,) jump from sample to sample by as much as their own magnitude."""
+    """Mask (n,) of accelerations that jump from sample to sample by as much as their own magnitude."""
     size, jump = (np.sqrt((x**2).mean(axis=0)) for x in (acceleration, np.diff(acceleration, axis=0)))
     difference = np.sqrt((np.diff(position, n=2, axis=0) ** 2).mean(axis=0))
     return np.asarray((jump > ROUGH_JUMPS * size) & (difference > EXACT_POSITIONS * np.ptp(position, axis=0)))

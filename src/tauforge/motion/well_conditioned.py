@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ModelError, ShapeError, SingularityError
-from tauforge.motion.joint_move import unit_profile
 from tauforge.motion.motion import Motion, coordinates, one_pose, positive
-from tauforge.motion.path_search import found_points
-from tauforge.motion.path_task import Conditioned, PathTask, spline
+from tauforge.motion.path_search import Conditioned, PathTask, found_points, spline
+from tauforge.motion.waypoints import unit_profile
 from tauforge.robots.poses import twists
 
 NEEDED_METHODS = ("force_matrix", "condition_number", "within_limits")

@@ -22,11 +22,11 @@ from tauforge.simulation.checks import check_robot
 from tauforge.simulation.recording import Recording
 
 PAGE, GIF, MP4 = SUFFIXES = (".html", ".gif", ".mp4")
-SIZE = (960, 540)
+FILM_SIZE = (960, 540)
 SMALLEST, LARGEST = 120, 4096  # pixels
 FASTEST_GIF = 50  # frames a second: browsers slow down what lasts less than two hundredths of a second
 MOST_GIF_FRAMES = 600  # all are in memory until the file is written
-SCRIPTS = (
+PAGE_SCRIPTS = (
     "data",
     "camera",
     "shapes",
@@ -129,7 +129,7 @@ def _film(
 
 def _film_size(given: object, suffix: str) -> tuple[int, int]:
     if given is None:
-        return SIZE
+        return FILM_SIZE
     step = 2 if suffix == MP4 else 1
     try:
         width, height = (side.__index__() for side in given)  # type: ignore[attr-defined]
@@ -148,7 +148,7 @@ def animation_page(data: Mapping[str, Any], title: str) -> str:
         title=html.escape(title),
         style=_read("page.css"),
         data=_script_text(data),
-        script="\n".join(_read(f"{name}.js") for name in SCRIPTS),
+        script="\n".join(_read(f"{name}.js") for name in PAGE_SCRIPTS),
     )
 
 

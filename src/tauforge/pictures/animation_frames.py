@@ -1,4 +1,4 @@
-"""The instants of an animation, evenly spread over time, and what the page gets of them as data.
+"""The instants of an animation, evenly spread over time, and their data for a page.
 
 An instant has positions, forces and targets of a motion or a recording. The data are names, limits and the drawing of
 every frame.
@@ -20,10 +20,11 @@ from tauforge.motion.motion import Motion, positive
 from tauforge.robots.drawing import Drawing, Segment
 from tauforge.robots.formulations import forces_by_rows
 from tauforge.robots.robot import Robot
-from tauforge.simulation.checks import check_law, counted
+from tauforge.simulation.checks import check_law
 from tauforge.simulation.recording import Recording
 from tauforge.simulation.rollouts import Rollout
 from tauforge.tables.robot_columns import state_columns
+from tauforge.validation import counted
 
 MOST_FRAMES = 3_000
 Forces = Callable[[Array, Array, Array], Array]  # position, velocity and acceleration (k, n) in, forces (k, m) out
@@ -32,7 +33,7 @@ ONE_ROW = (
     "run.target_position, 0 * run.target_position)"
 )
 LEAST_CORNERS = 3  # of an outline that is filled
-DIGITS = 4  # of the largest force, as numbers are printed
+FORCE_DIGITS = 4  # of the largest force, as numbers are printed
 MOST_DECIMALS = 6
 
 
@@ -63,7 +64,7 @@ class AnimationFrames(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How finely time is divided.
+    """Resolution of an animation in time.
 
     rate: frames a second
     most: frames at most
@@ -144,9 +145,10 @@ def _between(times: Array, rows_at: Array, rows: Array, angles: list[int]) -> Ar
 
 
 def check_recording(robot: Robot, recording: Recording, argument: str) -> None:
-    """That the recording has the robot's coordinates, actuators and name, and finite positions, by errors.
+    """ModelError or ShapeError unless the recording has the coordinates, actuators and name of the robot, and finite
+    positions.
 
-    argument: what they call the recording
+    argument: what errors call the recording
     """
     stranger = recording.robot and recording.robot != robot.name
     whose = f"the recording is of {recording.robot}, not of {robot.name}"
@@ -158,7 +160,7 @@ def check_recording(robot: Robot, recording: Recording, argument: str) -> None:
                 raise ModelError(whose, field=argument, remedy="Give that robot")
             raise ShapeError(
                 f"{argument}.{name}",
-                expected=f"{rows} rows of {counted(columns, what)}, as {robot.name} has",
+                expected=f"{rows} rows of {counted(len(columns), what)}, as {robot.name} has",
                 got=str(values.shape),
             )
     names = tuple(column.name for group in own for column in group)
@@ -284,7 +286,7 @@ def _up(robot: Robot) -> list[float]:
 
 
 def actuator_data(robot: Robot, force: Array) -> list[dict[str, Any]]:
-    """What pages and films say of each actuator: name, unit, limit (None: it has none), and
+    """Facts about each actuator for pages and films: name, unit, limit (None: it has none), and
 
     largest:  the size of its largest force
     scale:    that of all actuators with its unit
@@ -310,7 +312,7 @@ def actuator_data(robot: Robot, force: Array) -> list[dict[str, Any]]:
 def _decimals(largest: float) -> int:
     if not largest:
         return 0
-    return min(max(DIGITS - 1 - math.floor(math.log10(largest)), 0), MOST_DECIMALS)
+    return min(max(FORCE_DIGITS - 1 - math.floor(math.log10(largest)), 0), MOST_DECIMALS)
 
 
 def _text(values: Array) -> str:

@@ -23,21 +23,21 @@ from tauforge.pictures.animation_frames import AnimationFrames, actuator_data, d
 from tauforge.pictures.solids import bodies_of, extent_with
 from tauforge.robots.robot import Robot
 
-HEIGHT = 5.4  # inches of the page that is drawn: letters grow with the picture
-SPACE = 0.64  # of the width: the part with the robot, where forces stand beside it
-ZOOM = 0.92
-MOST_FACES = 400  # of one solid: they are drawn anew for every frame
+FILM_HEIGHT = 5.4  # inches of the page that is drawn: letters grow with the picture
+ROBOT_WIDTH = 0.64  # of the width: the part with the robot, where forces stand beside it
+FILM_ZOOM = 0.92
+MOST_FILM_FACES = 400  # of one solid: they are drawn anew for every frame
 WITHIN, NEAR, BEYOND = "#0a8a5f", "#d98200", "#d3222a"  # colours of a force up to 80 % of its limit, up to it, beyond
-LEFT, WIDTH = 0.675, 0.3  # of the figure
+PANEL_LEFT, PANEL_WIDTH = 0.675, 0.3  # of the figure
 BARS = (0.45, 0.52)  # bottom and height of the figure
 CHARTS = (0.11, 0.27)
 TROUGH, INK, SOFT = "#d9dee5", "#1d2026", "#565c66"
-THICK = 0.26  # of a row
+BAR_THICKNESS = 0.26  # of a row
 FFMPEG = "ffmpeg"
 TICK = 0.01  # s, the unit of time in a GIF
-SAMPLES = 8  # frames that the colours of a GIF are chosen from
+PALETTE_FRAMES = 8  # frames that the colours of a GIF are chosen from
 MICRO = 1_000_000
-COLOURS = 256
+GIF_COLOURS = 256
 
 
 class Film:
@@ -51,14 +51,14 @@ class Film:
         self.drawing = drawing_of(robot, frames)
         self.target = None if frames.target is None else robot.drawing(frames.target)
         self.actuators = actuator_data(robot, frames.force)
-        self._space = SPACE if self.actuators else 1.0
+        self._space = ROBOT_WIDTH if self.actuators else 1.0
         self.canvas, self.axes = self._stage()
         self.panel = FilmPanel(self.canvas.figure, self.actuators, frames) if self.actuators else None
         self.clock = self._titled(title)
-        self.bodies = bodies_of(robot.name, self.drawing.solids, MOST_FACES)
+        self.bodies = bodies_of(robot.name, self.drawing.solids, MOST_FILM_FACES)
         low, high = extent_with(self.bodies, self.drawing)
         self.extent = float((high - low).max()) or 1.0
-        in_space.finish(self.axes, low, high, self.extent, ZOOM)
+        in_space.finish(self.axes, low, high, self.extent, FILM_ZOOM)
         self.canvas.draw()  # which also finds the projection that moving parts need
         self.still = self.canvas.copy_from_bbox(self.canvas.figure.bbox)
 
@@ -112,7 +112,7 @@ class Film:
     def _stage(self) -> tuple[Any, Any]:
         """A canvas with exactly as many pixels as wanted, and the axes of the robot."""
         width, height = self.size
-        dots = height / HEIGHT
+        dots = height / FILM_HEIGHT
         # a hundredth of a pixel more, for matplotlib cuts off what rounding leaves below a whole number
         figure = in_space.new_figure(figsize=((width + 0.01) / dots, (height + 0.01) / dots), dpi=dots)
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -159,18 +159,18 @@ class FilmPanel:
         from matplotlib.patches import Rectangle
 
         bottom, height = BARS
-        axes = figure.add_axes((LEFT, bottom, WIDTH, height))
+        axes = figure.add_axes((PANEL_LEFT, bottom, PANEL_WIDTH, height))
         axes.set(xlim=(-1.0, 1.0), ylim=(len(self.actuators), 0.0))
         axes.set_axis_off()
         letters = min(10.0, 60.0 / len(self.actuators) + 2.0)  # points
         bars, numbers = [], []
         for j, actuator in enumerate(self.actuators):
             top = j + 0.62
-            axes.add_patch(Rectangle((-1.0, top), 2.0, THICK, color=TROUGH, linewidth=0))
-            bar = Rectangle((0.0, top), 0.0, THICK, color=PALETTE[j % len(PALETTE)], linewidth=0, animated=True)
+            axes.add_patch(Rectangle((-1.0, top), 2.0, BAR_THICKNESS, color=TROUGH, linewidth=0))
+            bar = Rectangle((0.0, top), 0.0, BAR_THICKNESS, color=PALETTE[j % len(PALETTE)], linewidth=0, animated=True)
             bars.append(axes.add_patch(bar))
             marks = [0.0] if actuator["limit"] is None else [0.0, *np.array([-1, 1]) * actuator["limit"] / self.full[j]]
-            axes.vlines(marks, top, top + THICK, color=INK, linewidth=1.0, zorder=3)
+            axes.vlines(marks, top, top + BAR_THICKNESS, color=INK, linewidth=1.0, zorder=3)
             words = {"y": top - 0.08, "va": "bottom", "fontsize": letters, "color": INK}
             axes.text(x=-1.0, s=actuator["name"], ha="left", parse_math=False, **words)
             numbers.append(axes.text(x=1.0, s="", ha="right", animated=True, **words))
@@ -180,11 +180,11 @@ class FilmPanel:
         """The forces over time, a chart for each unit, and the line in it that marks the instant."""
         units = list(dict.fromkeys(actuator["unit"] for actuator in self.actuators))
         bottom, height = CHARTS
-        gap = 0.25 * WIDTH if len(units) > 1 else 0.0
-        wide = (WIDTH - gap * (len(units) - 1)) / len(units)
+        gap = 0.25 * PANEL_WIDTH if len(units) > 1 else 0.0
+        wide = (PANEL_WIDTH - gap * (len(units) - 1)) / len(units)
         cursors = []
         for i, unit in enumerate(units):
-            axes = figure.add_axes((LEFT + i * (wide + gap), bottom, wide, height))
+            axes = figure.add_axes((PANEL_LEFT + i * (wide + gap), bottom, wide, height))
             for j, actuator in enumerate(self.actuators):
                 if actuator["unit"] == unit:
                     colour = PALETTE[j % len(PALETTE)]
@@ -213,7 +213,7 @@ def _full(actuator: dict[str, Any]) -> float:
 
 def write_gif(film: Film, file: BinaryIO) -> None:
     """Plays for ever. Pillow writes it, which comes with matplotlib: ffmpeg is not everywhere, and would dither."""
-    chosen = np.unique(np.linspace(0, len(film) - 1, SAMPLES).round().astype(int))
+    chosen = np.unique(np.linspace(0, len(film) - 1, PALETTE_FRAMES).round().astype(int))
     colours = GifColours([film.picture(int(k)) for k in chosen])
     images = map(colours.image, film)
     ends = np.rint(np.linspace(0.0, film.frames.duration / TICK, len(film) + 1))
@@ -264,7 +264,7 @@ class GifColours:
     def __init__(self, samples: Sequence[Array]) -> None:
         from PIL import Image
 
-        chosen = Image.fromarray(np.concatenate(samples)).quantize(COLOURS).getpalette() or []
+        chosen = Image.fromarray(np.concatenate(samples)).quantize(GIF_COLOURS).getpalette() or []
         self.palette = np.reshape(chosen, (-1, 3)).astype(np.uint8)
         self._nearest = np.full(1 << 24, -1, np.int16)  # by packed colour; -1 where nobody has asked yet
 

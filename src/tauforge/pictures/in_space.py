@@ -10,7 +10,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.extras import extra_for
 from tauforge.pictures.animation_frames import outlines
-from tauforge.pictures.solids import Body, corners_at
+from tauforge.pictures.solids import SolidMesh, corners_at
 from tauforge.robots.drawing import Action, Drawing
 
 # colour, width in points; parts of other names look like links
@@ -25,14 +25,14 @@ STROKES = {
 OUTLINES = ("base", "platform")  # whose segments go round an area
 JOINT, CENTRE, FORCE = "#1f2937", "#0f766e", "#c2261b"
 GHOST = "#7a4fc0"
-AXES = ("#c2261b", "#15803d", "#1d4ed8")  # x, y, z of a frame
-MARGIN = 0.08  # of the extent
-FRAME = 0.1  # of the extent
+AXIS_COLOURS = ("#c2261b", "#15803d", "#1d4ed8")  # x, y, z of a frame
+PLOT_MARGIN = 0.08  # of the extent
+FRAME_LENGTH = 0.1  # of the extent
 SOLID = 0.4  # opacity of what the robot looks like: joints and links are seen through it
-MOST_FACES = 1_500  # of one solid: matplotlib sorts and draws each by itself
+MOST_PLOT_FACES = 1_500  # of one solid: matplotlib sorts and draws each by itself
 FLAT, STEEP = 0.1, 60.0  # height of what is flat, of the extent; degrees
-ZOOM = 0.88  # leaves room for the labels of the axes
-LONGEST = 0.22  # of the extent: the arrow of the largest force
+PLOT_ZOOM = 0.88  # leaves room for the labels of the axes
+LONGEST_ARROW = 0.22  # of the extent: the arrow of the largest force
 TURN = 1.5 * np.pi  # rad that the arrow of the largest torque goes round
 ARC_RADIUS = 0.35  # of the longest arrow
 ARC_POINTS = 25
@@ -52,7 +52,7 @@ def space_axes(figure: Any) -> Any:
 
 
 def look_down_on_flat(axes: Any, low: Array, high: Array) -> None:
-    """What lies in a horizontal plane is seen steeply from above: from the side it would be a line."""
+    """Look steeply down on robots that lie in a horizontal plane: from the side they would be a line."""
     if (high - low)[2] < FLAT * (high - low).max():
         axes.view_init(elev=STEEP, azim=axes.azim)
 
@@ -74,8 +74,8 @@ def draw_body(axes: Any, drawing: Drawing, k: int, strength: float) -> None:
             axes.scatter(*np.array(places).T, marker=mark, s=size, color=colour, alpha=strength, depthshade=False)
 
 
-def draw_solids(axes: Any, bodies: Sequence[Body], drawing: Drawing, k: int, strength: float) -> None:
-    """What the robot looks like, translucent. One collection, because matplotlib sorts by depth within one only."""
+def draw_solids(axes: Any, bodies: Sequence[SolidMesh], drawing: Drawing, k: int, strength: float) -> None:
+    """Translucent solids of the robot. One collection, because matplotlib sorts by depth within one only."""
     if not bodies:
         return
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
@@ -88,7 +88,7 @@ def draw_solids(axes: Any, bodies: Sequence[Body], drawing: Drawing, k: int, str
 
 
 def draw_ghost(axes: Any, drawing: Drawing, k: int) -> None:
-    """Where the robot was wanted: its segments, faintly."""
+    """Faint segments of the robot at its target."""
     for segment in drawing.segments:
         ends = np.stack([segment.start[k], segment.end[k]])
         width = STROKES.get(segment.part, STROKES["link"])[1]
@@ -97,7 +97,7 @@ def draw_ghost(axes: Any, drawing: Drawing, k: int) -> None:
 
 def draw_frame(axes: Any, transform: Array, length: float, strength: float) -> None:
     origin = transform[:3, 3]
-    for axis, colour in zip(transform[:3, :3].T, AXES, strict=True):
+    for axis, colour in zip(transform[:3, :3].T, AXIS_COLOURS, strict=True):
         axes.plot(*np.stack([origin, origin + length * axis]).T, color=colour, linewidth=2.0, alpha=strength)
 
 
@@ -132,11 +132,11 @@ def _draw_arrow(axes: Any, points: Array, colour: str) -> None:
         )
 
 
-def finish(axes: Any, low: Array, high: Array, size: float, zoom: float = ZOOM) -> None:
+def finish(axes: Any, low: Array, high: Array, size: float, zoom: float = PLOT_ZOOM) -> None:
     """One scale for all axes, room on all sides, and the unit."""
     from matplotlib.ticker import MaxNLocator
 
-    margin = MARGIN * size
+    margin = PLOT_MARGIN * size
     spans = np.maximum(high - low, 0.25 * size) + 2 * margin
     middle = (low + high) / 2
     for letter, centre, span in zip("xyz", middle, spans, strict=True):
@@ -153,9 +153,9 @@ def force_line(place: Array, axis: Array, turns: bool, share: float, size: float
     share: of the largest force, with its sign; size: m, the robot's extent
     """
     if not turns:
-        return np.stack([place, place + share * LONGEST * size * axis])
+        return np.stack([place, place + share * LONGEST_ARROW * size * axis])
     beside = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
     beside /= np.linalg.norm(beside)
     angles = np.linspace(0.0, share * TURN, ARC_POINTS)[:, None]
     around = np.cos(angles) * beside + np.sin(angles) * np.cross(axis, beside)
-    return np.asarray(place + ARC_RADIUS * LONGEST * size * around)
+    return np.asarray(place + ARC_RADIUS * LONGEST_ARROW * size * around)

@@ -57,7 +57,7 @@ def plot(
     axes = _new_axes(robot.name) if own else axes
     if not hasattr(axes, "set_zlabel"):
         raise ShapeError("axes", expected="matplotlib axes with projection='3d'", got=type(axes).__name__)
-    bodies = bodies_of(robot.name, drawing.solids, in_space.MOST_FACES) if shapes else []
+    bodies = bodies_of(robot.name, drawing.solids, in_space.MOST_PLOT_FACES) if shapes else []
     low, high = extent_with(bodies, drawing)
     extent = float((high - low).max()) or 1.0
     if own:
@@ -67,7 +67,10 @@ def plot(
         in_space.draw_body(axes, drawing, k, float(strength))
         for name in chosen:
             in_space.draw_frame(
-                axes, next(f.transform for f in drawing.frames if f.name == name)[k], in_space.FRAME * extent, strength
+                axes,
+                next(f.transform for f in drawing.frames if f.name == name)[k],
+                in_space.FRAME_LENGTH * extent,
+                strength,
             )
         if pushes is not None:
             largest, colours = np.abs(pushes).max(axis=0), [in_space.FORCE] * len(drawing.actions)

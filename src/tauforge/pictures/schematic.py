@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.charts.figure import scripted
-from tauforge.pictures.in_space import AXES, JOINT, OUTLINES, STROKES, new_figure
+from tauforge.pictures.in_space import AXIS_COLOURS, JOINT, OUTLINES, STROKES, new_figure
 from tauforge.robots.drawing import Drawing, Frame, Point
 
 
@@ -36,23 +36,23 @@ class View:
 
 VIEW = View(-35.0, 28.0)
 TOWARDS = np.cross(*VIEW.axes)  # unit vector to the observer
-WIDTH, LOWEST, HIGHEST = 6.4, 2.4, 6.4  # inches
+SCHEMATIC_WIDTH, LOWEST_SCHEMATIC, HIGHEST_SCHEMATIC = 6.4, 2.4, 6.4  # inches
 ARROW = 0.14  # of the extent: the axis of a frame
 NOT_IN_FORMULAS = re.compile(r"[^\w\s,.:;+*/()\[\]{}=-]")  # what matplotlib might take for a command or an accent
-MARGIN = 0.1  # of the extent, for the words at its edge
+WORDS_MARGIN = 0.1  # of the extent, for the words at its edge
 SAME = 1e-6  # of the extent, or of a unit vector: what lies together
 PALE = "#b8c0ca"
 DRAWN_AXES = {"all": "xyz", "chain": "xz"}
-LETTER, SUBSCRIPT, HEIGHT = 6.2, 4.6, 11.0  # points: widths of letters, height of a row
+LETTER, SUBSCRIPT, WORDS_HEIGHT = 6.2, 4.6, 11.0  # points: widths of letters, height of a row
 GAPS = (4.0, 10.0)  # points, from the place to the near side of the words, the best first
 TURNS = (0.0, 0.6, -0.6, 1.2, -1.2, 2.0, -2.0, math.pi)  # rad from the wanted direction, the best first
-THICK = 2.5  # points, half of the thickest line
-STEPS = 40  # points of a line that are looked at
+LINE_CLEARANCE = 2.5  # points, half of the thickest line
+LINE_POINTS = 40  # points of a line that are looked at
 # Costs of other words, of each point of a line under the words, of each rad, and of each point of the gap.
 OVERLAP, CROSSED, TURNED, FARTHER = 100.0, 4.0, 1.0, 0.3
 
 
-class Axis(NamedTuple):
+class AxisArrow(NamedTuple):
     """An arrow: where it begins, its unit vector, and the axes that it stands for, as (letter, name of the frame)."""
 
     origin: Array
@@ -85,7 +85,7 @@ def schematic(drawing: Drawing, chosen: Sequence[str], title: str, axes: Any = N
     lines = [VIEW(np.stack([arrow.origin, arrow.origin + ARROW * size * arrow.along])) for arrow in arrows]
     lines += [VIEW(np.stack([segment.start, segment.end])) for segment in drawing.segments]
     lines += [VIEW(np.stack([joint.place, joint.place])) for joint in joints]
-    axes, points_per_metre = _flat_axes(np.concatenate(lines), MARGIN * size, title, axes)
+    axes, points_per_metre = _flat_axes(np.concatenate(lines), WORDS_MARGIN * size, title, axes)
     _draw_body(axes, drawing, joints)
     labels = LabelPlaces(points_per_metre, lines)
     for arrow in arrows:
@@ -115,11 +115,11 @@ def _draw_body(axes: Any, drawing: Drawing, joints: Sequence[Point]) -> None:
         axes.plot(x, y, "o", color="white", markeredgecolor=JOINT, markersize=5.5, markeredgewidth=1.3, zorder=2)
 
 
-def coinciding_axes(frames: Iterable[Frame], chosen: Sequence[str], size: float) -> list[Axis]:
+def coinciding_axes(frames: Iterable[Frame], chosen: Sequence[str], size: float) -> list[AxisArrow]:
     """The axes of the chosen frames; those with one origin and one direction are one."""
     listed = list(frames)
     chain = len(listed) > 2
-    found: list[Axis] = []
+    found: list[AxisArrow] = []
     for k, frame in enumerate(listed):
         if frame.name not in chosen:
             continue
@@ -133,7 +133,7 @@ def coinciding_axes(frames: Iterable[Frame], chosen: Sequence[str], size: float)
                     other.names.append((letter, name))
                     break
             else:
-                found.append(Axis(origin, along, [(letter, name)]))
+                found.append(AxisArrow(origin, along, [(letter, name)]))
     return found
 
 
@@ -142,10 +142,10 @@ def _flat_axes(places: Array, margin: float, title: str, axes: Any) -> tuple[Any
     low, high = places.min(axis=0) - margin, places.max(axis=0) + margin
     across, up = high - low
     if axes is None:
-        height = float(np.clip(WIDTH * up / across, LOWEST, HIGHEST))
-        axes = new_figure(figsize=(WIDTH, height), layout="constrained").add_subplot()
+        height = float(np.clip(SCHEMATIC_WIDTH * up / across, LOWEST_SCHEMATIC, HIGHEST_SCHEMATIC))
+        axes = new_figure(figsize=(SCHEMATIC_WIDTH, height), layout="constrained").add_subplot()
         axes.set_title(title, parse_math=False)
-        room = np.array([WIDTH, height])
+        room = np.array([SCHEMATIC_WIDTH, height])
     else:
         room = axes.figure.get_size_inches() * axes.get_position().size
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
@@ -153,9 +153,9 @@ def _flat_axes(places: Array, margin: float, title: str, axes: Any) -> tuple[Any
     return axes, 72.0 * float((room / (across, up)).min())
 
 
-def _draw_arrow(axes: Any, arrow: Axis, length: float, labels: LabelPlaces) -> None:
+def _draw_arrow(axes: Any, arrow: AxisArrow, length: float, labels: LabelPlaces) -> None:
     foot, tip = VIEW(np.stack([arrow.origin, arrow.origin + length * arrow.along]))
-    colour = AXES["xyz".index(arrow.names[0][0])]
+    colour = AXIS_COLOURS["xyz".index(arrow.names[0][0])]
     head = {"arrowstyle": "-|>", "mutation_scale": 11, "color": colour, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", tip, foot, arrowprops=head, zorder=3)
     _write(axes, arrow.words, tip, tip - foot, labels, colour)
@@ -200,7 +200,7 @@ class LabelPlaces:
 
     def __init__(self, scale: float, lines: Sequence[Array]) -> None:
         self.scale = scale
-        shares = np.linspace(0.0, 1.0, STEPS)[:, None]
+        shares = np.linspace(0.0, 1.0, LINE_POINTS)[:, None]
         inked = [start + shares * (end - start) for start, end in lines]
         self.ink = self.scale * np.concatenate(inked) if inked else np.zeros((0, 2))
         self.taken: list[tuple[Array, Array]] = []  # middle and half the size, points
@@ -212,12 +212,12 @@ class LabelPlaces:
         return best
 
     def has_room(self, words: str, at: Array, away: Array) -> bool:
-        """Whether they can stand there without covering other words."""
+        """True if the words can stand there without covering others."""
         return self._best(words, at, away)[2] < OVERLAP
 
     def _best(self, words: str, at: Array, away: Array) -> tuple[Array, Array, float]:
         """Shift, half the size, and what it costs."""
-        half = np.array([_width(words), HEIGHT]) / 2
+        half = np.array([_width(words), WORDS_HEIGHT]) / 2
         begin = math.atan2(away[1], away[0])
         ways = [(turn, gap) for gap in GAPS for turn in TURNS]
         choices = [_beside(half, begin + turn, gap) for turn, gap in ways]
@@ -230,7 +230,7 @@ class LabelPlaces:
 
     def _cost(self, middle: Array, half: Array) -> float:
         others = sum(bool((np.abs(middle - other) < half + size).all()) for other, size in self.taken)
-        crossed = int((np.abs(self.ink - middle) < half + THICK).all(axis=-1).sum())
+        crossed = int((np.abs(self.ink - middle) < half + LINE_CLEARANCE).all(axis=-1).sum())
         return OVERLAP * others + CROSSED * crossed
 
 

@@ -1,4 +1,4 @@
-"""By what a robot's inverse dynamics can be computed."""
+"""The formulations by which inverse dynamics of a robot can be computed."""
 
 from __future__ import annotations
 
@@ -56,6 +56,10 @@ class Formulations(Capability):
     names: tuple[str, ...] = ("own",)
     option = FORMULATION
 
+    def __init__(self, robot: Any) -> None:
+        super().__init__(robot)
+        self._spellings: dict[str, dict[str, str]] = {}  # by function: common keywords and those of its entry
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
 
@@ -81,15 +85,19 @@ class Formulations(Capability):
 
     @property
     def take_wrench(self) -> bool:
-        """Whether inverse dynamics takes an external wrench."""
+        """True if inverse dynamics takes an external wrench."""
         return any(WRENCH in (load.name, load.also) for load in self.robot.functions[INVERSE].optional)
 
     def in_own_words(self, function: str, named: Mapping[str, Any]) -> dict[str, Any]:
         """Keywords of a call in the words of the table's entry; a formulation that cannot be chosen is only checked."""
-        entry, found = self.robot.functions[function], dict(named)
-        spellings = {load.also: load.name for load in entry.optional if load.also}
-        for common, own in (spellings | {FORMULATION: self.option}).items():
-            if common != own and (value := found.pop(common, None)) is not None:
+        found, spellings = dict(named), self._spellings.get(function)
+        if spellings is None:
+            optional = self.robot.functions[function].optional
+            spellings = self._spellings[function] = {load.also: load.name for load in optional if load.also}
+            if self.option != FORMULATION:
+                spellings[FORMULATION] = self.option
+        for common, own in spellings.items():
+            if (value := found.pop(common, None)) is not None:
                 if found.get(own) is not None:
                     raise UnsupportedFeatureError(
                         f"{common}= and {own}= are one argument of {function}", field=common, remedy="Give one of them"
@@ -99,7 +107,7 @@ class Formulations(Capability):
             del found[self.option]
         elif self.option in found:
             self.check(found[self.option])
-            if function == INVERSE and self.option not in entry.options:
+            if function == INVERSE and self.option not in self.robot.functions[function].options:
                 del found[self.option]
         return found
 

@@ -74,11 +74,8 @@ class Payload:
     def _numbers(self) -> Array:
         parts = [self.mass[..., None], self.com]
         parts += [self.inertia[..., a, b][..., None] for a, b in SYMMETRIC]
-        if library_of(parts) is not None:
-            numbers: Array = joined(*common_arrays(parts))
-            return numbers
-        shape = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
-        return np.concatenate([np.broadcast_to(part, shape + part.shape[-1:]) for part in parts], axis=-1)
+        numbers: Array = joined(*common_arrays(parts))
+        return numbers
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a payload does not change: {name} cannot be assigned. Make another Payload")
@@ -88,7 +85,7 @@ class Payload:
 
 
 def one_payload(given: object) -> Payload:
-    """What a robot is to carry, if it is a single payload."""
+    """The payload that a robot is to carry; an error unless it is a single Payload."""
     if not isinstance(given, Payload):
         raise ShapeError(
             "payload",
@@ -167,18 +164,11 @@ class BaseMotion(NamedTuple):
 
     def numbers(self) -> Array:
         """(..., 9)."""
-        if library_of(self) is not None:
-            return self._of_library()
-        parts = {
-            name: real_vectors(f"base_motion.{name}", value) for name, value in zip(self._fields, self, strict=True)
-        }
-        shape = broadcast_shape("base_motion", {name: part[..., 0] for name, part in parts.items()})
-        return np.concatenate([np.broadcast_to(part, (*shape, 3)) for part in parts.values()], axis=-1)
-
-    def _of_library(self) -> Array:
         namespace, parts = common_arrays(self)
-        for name, part in zip(self._fields, parts, strict=True):
-            if tuple(part.shape[-1:]) != (3,):
+        for k, (name, part) in enumerate(zip(self._fields, parts, strict=True)):
+            if namespace is np:
+                parts[k] = real_vectors(f"base_motion.{name}", part)
+            elif tuple(part.shape[-1:]) != (3,):
                 raise ShapeError(f"base_motion.{name}", expected="(..., 3)", got=str(tuple(part.shape)))
         broadcast_shape("base_motion", {name: part[..., 0] for name, part in zip(self._fields, parts, strict=True)})
         numbers: Array = joined(namespace, parts)

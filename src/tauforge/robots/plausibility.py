@@ -1,6 +1,6 @@
 """Warnings about numbers that are used as given, but are probably wrong.
 
-They are inertias that no body can have, and degrees or millimetres where radians and metres are meant.
+Such are inertias that no body can have, and degrees or millimetres in place of radians and metres.
 """
 
 from __future__ import annotations
@@ -8,18 +8,19 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from tauforge.errors import TauforgeWarning, UnphysicalInertiaWarning
+from tauforge.errors import ModelError, TauforgeWarning, UnphysicalInertiaWarning
+from tauforge.robots.records import KnownException
 from tauforge.validation import Rows
 
 TOLERANCE = 1e-9  # relative to the largest principal moment
 
 
 def inertia_fault(inertia: Rows) -> str | None:
-    """What is wrong with an inertia about the centre of mass, or None."""
+    """The fault of an inertia about the centre of mass, in words, or None."""
     moments = np.linalg.eigvalsh(np.asarray(inertia))
     slack = TOLERANCE * np.abs(moments).max()
     text = ", ".join(f"{moment:.4g}" for moment in moments)
@@ -39,8 +40,22 @@ def warn_of_faults(robot: str, bodies: dict[str, Rows], known: Collection[str]) 
             warnings.warn(text, UnphysicalInertiaWarning, stacklevel=levels_to_the_caller())
 
 
+def check_bodies(robot: str, bodies: dict[str, Rows], exceptions: Sequence[KnownException]) -> None:
+    """ModelError for an exception that is of no body, a warning for each unphysical body without an exception."""
+    if not all(isinstance(exception, KnownException) for exception in exceptions):
+        raise ModelError("expected a sequence of KnownException", field="known_exceptions")
+    known = {exception.body for exception in exceptions}
+    if unknown := known - set(bodies):
+        raise ModelError(
+            f"there is no body named {', '.join(sorted(unknown))}",
+            field="known_exceptions",
+            remedy=f"Known: {', '.join(bodies) or 'none, the robot has no masses'}",
+        )
+    warn_of_faults(robot, bodies, known)
+
+
 def levels_to_the_caller() -> int:
-    """How far up the first code lies that is neither ours nor the dataclass machinery's."""
+    """Number of frames up to the first code that is neither ours nor the dataclass machinery's."""
     level, frame = 0, inspect.currentframe()
     while frame is not None and (
         frame.f_globals.get("__name__", "").partition(".")[0] in ("tauforge", "dataclasses")
@@ -50,9 +65,9 @@ def levels_to_the_caller() -> int:
     return level
 
 
-FARTHEST = 4 * math.pi  # rad, of a limit or a coordinate: few joints turn farther, and 13 degrees are already more
-LONGEST = 20.0  # m, from a joint or the frame of a body to its centre of mass: few links are as long
-ROUNDING = 1e-9  # rad or m, by which a coordinate may be outside of a limit
+FARTHEST_TURN = 4 * math.pi  # rad, of a limit or a coordinate: few joints turn farther, and 13 degrees are already more
+FARTHEST_MASS = 20.0  # m, from a joint or the frame of a body to its centre of mass: few links are as long
+LIMIT_SLACK = 1e-9  # rad or m, by which a coordinate may be outside of a limit
 DEGREES, MILLIMETRES = "If it is in degrees, give radians: numpy.radians", "If it is in millimetres, give metres"
 
 
@@ -64,9 +79,9 @@ def warn_of_coordinate(where: str, value: float, turns: bool, limits: tuple[floa
     unit = "rad" if turns else "m"
     if value == 0:
         return
-    if turns and abs(value) > FARTHEST:
+    if turns and abs(value) > FARTHEST_TURN:
         problem = "beyond two turns"
-    elif limits is not None and not limits[0] - ROUNDING <= value <= limits[1] + ROUNDING:
+    elif limits is not None and not limits[0] - LIMIT_SLACK <= value <= limits[1] + LIMIT_SLACK:
         problem = f"outside of its limits, {limits[0]:g} to {limits[1]:g} {unit}"
     else:
         return
@@ -77,6 +92,6 @@ def warn_of_coordinate(where: str, value: float, turns: bool, limits: tuple[floa
 def warn_of_far_masses(robot: str, distances: Mapping[str, float], place: str = "the body's frame") -> None:
     """A warning for each body whose centre of mass is far away. distances: m, by body, from the place of this name"""
     for body, distance in distances.items():
-        if LONGEST < distance < math.inf:  # what is not finite is no length at all
+        if FARTHEST_MASS < distance < math.inf:  # what is not finite is no length at all
             text = f"{robot}: {body}: the centre of mass is {distance:.4g} m from {place}, and few links are that long"
             warnings.warn(TauforgeWarning(text, remedy=MILLIMETRES), stacklevel=levels_to_the_caller())

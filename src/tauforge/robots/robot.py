@@ -1,10 +1,11 @@
-"""What a robot is: the contract that motion, control, simulation, analysis, plots and the command line rely on."""
+"""The contract of a robot, on which motion, control, simulation, analysis, plots and the command line rely."""
 
 from __future__ import annotations
 
+import dataclasses
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,35 +14,26 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.evaluation import arguments as families
+from tauforge.evaluation.arguments import known_fields
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.with_functions import WithFunctions, quick
 from tauforge.kernels.specification import Shape
-from tauforge.robots import defaults
 from tauforge.robots.capabilities import Bounds, Designs, Dissipation, Sensors
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.formulations import Formulations, forces_by_rows
 from tauforge.robots.loads import Payload
 from tauforge.robots.positions import Loops, MovedBody, Positions
-from tauforge.robots.records import (
-    Actuator,
-    Coordinate,
-    KnownException,
-    Source,
-)
+from tauforge.robots.records import Actuator, Coordinate, KnownException, Source
 from tauforge.robots.state_space import PlainState, StateSpace
-from tauforge.robots.summary import Summary, html
-
-if TYPE_CHECKING:
-    pass
+from tauforge.robots.summary import Summary, SummaryTable
 
 Scalars = Sequence[Scalar]
 
 
 @ours
 class Robot(WithFunctions):
-    """What motion, control, simulation, analysis, plots and the command line may ask. SI units, radians.
+    """A robot, as motion, control, simulation, analysis, plots and the command line use it. SI units, radians.
 
     A kind of robot is a subclass. It must give 1 to 4; the rest has defaults that fit a robot whose velocities are the
     rates of its coordinates and whose actuators act on them one by one. Batches lead: (..., n).
@@ -109,12 +101,12 @@ class Robot(WithFunctions):
 
     @property
     def dissipation(self) -> Dissipation | None:
-        """What in the robot itself takes energy; None where nothing does."""
+        """Energy losses in the robot itself; None if there are none."""
         return None
 
     @property
     def designs(self) -> Designs | None:
-        """What a designer may choose; None where that is nothing."""
+        """Numbers that a designer may choose; None if there are none."""
         return None
 
     # ----------------------------------------------------------------------------------------------- 1, 2, 3, 4
@@ -138,11 +130,11 @@ class Robot(WithFunctions):
 
     @abstractmethod
     def varied_model(self, values: Mapping[str, Scalars]) -> Any:
-        """What the formulas take first, with these fields, flat lists of scalars, instead of the robot's own."""
+        """The first argument of the formulas, with these fields, flat lists of scalars, instead of the robot's own."""
 
     @computed_once
     def model(self) -> Any:
-        """What the formulas take first."""
+        """The first argument of the formulas."""
         return self.varied_model({})
 
     @property
@@ -159,7 +151,7 @@ class Robot(WithFunctions):
         UnsupportedFeatureError for a field that is none of `varying_fields`.
         """
         known = self.varying_fields
-        return {field: np.reshape(getattr(self, field), known[field]) for field in families.known_fields(self, fields)}
+        return {field: np.reshape(getattr(self, field), known[field]) for field in known_fields(self, fields)}
 
     @property
     def identity(self) -> str | None:
@@ -171,7 +163,7 @@ class Robot(WithFunctions):
         """The points, segments and frames that pictures show, at positions (..., N)."""
 
     def reactions(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> tuple[Reaction, ...]:
-        """What the joints carry at states, with the loads of inverse dynamics; none where it is not known.
+        """Forces and moments in the joints at states, with the loads of inverse dynamics; empty if unknown.
 
         Components that are not unique are NaN.
         """
@@ -234,18 +226,31 @@ class Robot(WithFunctions):
 
         A coordinate without limits is between -pi and pi. One with a single limit is within a turn or 1 m of it.
         """
-        return defaults.random_states(self, count, seed)
+        random, shape = np.random.default_rng(seed), (count, self.n)
+        low, high = np.transpose([c.usual_range for c in self.coordinates])
+        return random.uniform(low, high, shape), random.normal(size=shape), random.normal(size=shape)
 
     def random_arguments(self, function: str, count: int, seed: int = 0) -> dict[str, Array]:
         """Arguments of a function of the table to try it on, by name, (count, numbers) each.
 
         States are those of `random_states`, forces those that they need, and other numbers are of order one.
         """
-        return defaults.random_arguments(self, function, count, seed)
+        random, states = np.random.default_rng(seed), self.random_states(count, seed)
+        found: dict[str, Array] = {}
+        for argument in self.functions[function].arguments:
+            known = self._random_argument(function, argument.name, states)
+            found[argument.name] = random.normal(size=(count, argument.numbers)) if known is None else known
+        return found
 
     def _random_argument(self, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
-        """What `random_arguments` gives for this argument at these states; None for numbers of order one."""
-        return defaults.random_argument(self, function, argument, states)
+        """This argument for `random_arguments` at these states; None for numbers of order one."""
+        names = [a.name for a in self.functions["inverse_dynamics"].arguments]
+        if argument in names:
+            return states[names.index(argument)]
+        forward = function in ("forward_dynamics", "forward_dynamics_derivatives")
+        if forward and argument == self.functions["forward_dynamics"].arguments[-1].name:
+            return forces_by_rows(self, *states)
+        return None
 
     # ---------------------------------------------------------------------------------------------------- actuators
 
@@ -278,7 +283,7 @@ class Robot(WithFunctions):
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """What the robot was made from: compiled code and other conveniences are made again."""
+        """The attributes that the robot was made from. Compiled code and capabilities are made again."""
         kind = type(self)
         return {
             name: value
@@ -292,21 +297,35 @@ class Robot(WithFunctions):
 
     def _repr_html_(self) -> str:
         """The summary as tables, for notebooks."""
-        return html(self.summary())
+        return self.summary()._repr_html_()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.n} coordinates)"
 
     def summary(self) -> Summary:
         """The robot for people, as `tauforge show` prints it."""
-        return defaults.summary(self)
+
+        def limit(x: float) -> float | None:
+            return x if np.isfinite(x) else None
+
+        moving = tuple((c.name, c.unit, limit(c.lower), limit(c.upper), limit(c.max_speed)) for c in self.coordinates)
+        acting = tuple((actuator.words, actuator.unit, limit(actuator.max_force)) for actuator in self.actuators)
+        tables = [SummaryTable("Coordinates", ("", "unit", "from", "to", "speed"), moving, texts=2)]
+        if acting:
+            tables.append(SummaryTable("Actuators", ("", "unit", "force"), acting, texts=2))
+        return Summary(f"{self.name}: {self.kind} with {self.n} coordinates", tuple(tables))
 
     def data(self) -> dict[str, Any]:
         """The robot for machines, as `tauforge show --json` writes it: its fields by name, in SI units and radians."""
-        return defaults.data(self)
+        made: type = type(self)
+        if dataclasses.is_dataclass(made):
+            # without what is for pictures alone, which is not in `repr` either
+            return {field.name: getattr(self, field.name) for field in dataclasses.fields(made) if field.repr}
+        coordinates, actuators = ([x._asdict() for x in xs] for xs in (self.coordinates, self.actuators))
+        return {"name": self.name, "gravity": self.gravity, "coordinates": coordinates, "actuators": actuators}
 
     def issues(self) -> list[str]:
-        """What is accepted and will disappoint later, such as missing masses."""
+        """Sentences about what is accepted but will fail later, such as missing masses."""
         return []
 
 
@@ -318,5 +337,5 @@ def check_robot(name: str, robot: object) -> Robot:
 
 
 def noun_of(robot: Robot) -> str:
-    """What sentences call the robot: the last word of its kind, such as "arm"."""
+    """The noun for the robot in sentences: the last word of its kind, such as "arm"."""
     return robot.kind.rpartition(" ")[2]

@@ -19,15 +19,14 @@ from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation import arguments as families
 from tauforge.evaluation.arguments import as_argument, batch_shape
 from tauforge.evaluation.condition import check_length, settled, smallest_stiffness
-from tauforge.evaluation.evaluator import kernels_allowed
+from tauforge.evaluation.evaluator import formula_kernel, kernel_if_allowed
 from tauforge.evaluation.functions import choices, results_of
 from tauforge.evaluation.reference import reference
-from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
-from tauforge.kernels.specification import Shape, Specification
+from tauforge.kernels.backends import Kernel
+from tauforge.kernels.specification import Shape
 from tauforge.robots.loads import PAYLOAD
 from tauforge.robots.positions import body_of
 from tauforge.robots.positions import condition as body_condition
-from tauforge.tracing.graph import Graph, trace
 from tauforge.validation import did_you_mean
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
 Scalars = Sequence[Scalar]
 TINY = 1e-300  # below every margin that counts; and carries NaN of any force into the largest
-UNKNOWN = 255  # the code of a position that is not finite: coordinates that have none, such as open loops
+UNKNOWN_LIMIT = 255  # the code of a position that is not finite: coordinates that have none, such as open loops
 HOLDS = "all limits hold"
 ILL_CONDITIONED = "the condition number is too large"
 
@@ -61,7 +60,7 @@ METRE = 1.0  # the length by which moments become forces unless another is given
 
 
 class Question(NamedTuple):
-    """What is asked at every position.
+    """A request for quantities at every position.
 
     quantities: names of QUANTITIES
     payload:    whether a payload is held
@@ -78,7 +77,7 @@ class Question(NamedTuple):
 
 
 def codes(robot: Robot, *, forces: bool = False, condition: bool = False) -> tuple[str, ...]:
-    """What the codes of "limit" mean, from 0.
+    """Meanings of the codes of "limit", from 0.
 
     forces, condition: whether holding forces and the condition number are judged, too
     """
@@ -87,13 +86,13 @@ def codes(robot: Robot, *, forces: bool = False, condition: bool = False) -> tup
         named += [f"{actuator.words} is too weak" for actuator in robot.actuators]
     if condition:
         named.append(ILL_CONDITIONED)
-    if len(named) > UNKNOWN:
-        raise UnsupportedFeatureError(f"{robot.name} has more than {UNKNOWN - 1} limits", field="limit")
+    if len(named) > UNKNOWN_LIMIT:
+        raise UnsupportedFeatureError(f"{robot.name} has more than {UNKNOWN_LIMIT - 1} limits", field="limit")
     return tuple(named)
 
 
 def unknown_words(robot: Robot) -> str:
-    """What UNKNOWN means."""
+    """Meaning of UNKNOWN_LIMIT for the robot."""
     return "the loops do not close" if robot.loops is not None else "the position is not finite"
 
 
@@ -281,7 +280,8 @@ def _shapes(robot: Robot, question: Question) -> dict[str, Shape]:
 
 def _evaluated(robot: Robot, question: Question, arguments: Mapping[str, Array]) -> dict[str, Array]:
     names = [part for name in question.quantities for part in (name, *((f"{name}_doubt",) if name in DOUBTFUL else ()))]
-    kernel = _kernel(robot, question)
+    key = "at_positions", question
+    kernel = kernel_if_allowed(lambda: robot._evaluator.kept(key, lambda: _kernel(robot, question)))
     if kernel is None:
         outs = reference(partial(_formula, robot, question), arguments, ((),) * len(names))
     else:
@@ -291,29 +291,10 @@ def _evaluated(robot: Robot, question: Question, arguments: Mapping[str, Array])
     return dict(zip(names, (np.asarray(out) for out in outs), strict=True))
 
 
-def _kernel(robot: Robot, question: Question) -> Kernel | None:
-    if not kernels_allowed():
-        return None
-
-    def make() -> Kernel:
-        shapes = _shapes(robot, question)
-
-        def graph() -> Graph:
-            def recorded(*columns: Scalars) -> list[Scalar]:
-                return _formula(robot, question, **dict(zip(shapes, columns, strict=True)))
-
-            return trace(recorded, {name: int(np.prod(core, dtype=int)) for name, core in shapes.items()})
-
-        results = ((),) * (len(question.quantities) + len(set(DOUBTFUL) & set(question.quantities)))
-        doc = f"{', '.join(question.quantities)} of one robot at rest"
-        return backend_of("cpu").compile(
-            Specification("at_positions", doc, graph, tuple(shapes.items()), results, None), "float64"
-        )
-
-    try:
-        return robot._evaluator.kept(("at_positions", question), make)
-    except NoKernelError:  # not remembered: there may be memory for it later
-        return None
+def _kernel(robot: Robot, question: Question) -> Kernel:
+    results = ((),) * (len(question.quantities) + len(set(DOUBTFUL) & set(question.quantities)))
+    doc = f"{', '.join(question.quantities)} of one robot at rest"
+    return formula_kernel("at_positions", doc, partial(_formula, robot, question), _shapes(robot, question), results)
 
 
 def _matrices(robot: Robot, arguments: Mapping[str, Array], length: float, rows: Array) -> Array:

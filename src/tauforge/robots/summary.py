@@ -55,14 +55,13 @@ class Summary(NamedTuple):
     parts: tuple[SummaryTable | Words, ...] = ()
 
     def __repr__(self) -> str:
-        from tauforge.robots.summary import plain_text
-
-        return plain_text(self)
+        """For `print`: texts to the left, numbers to the right."""
+        parts = [_text_table(x) if isinstance(x, SummaryTable) else printable(sentence(x)) for x in self.parts]
+        return "\n\n".join([printable(sentence(self.headline)), *parts])
 
     def _repr_html_(self) -> str:
-        from tauforge.robots.summary import html
-
-        return html(self)
+        parts = [_html_table(x) if isinstance(x, SummaryTable) else f"<p>{_safe(sentence(x))}</p>" for x in self.parts]
+        return f"<div><p><b>{_safe(sentence(self.headline))}</b></p>{''.join(parts)}</div>"
 
 
 PAIRS = (("xx", 0, 0), ("yy", 1, 1), ("zz", 2, 2), ("xy", 0, 1), ("xz", 0, 2), ("yz", 1, 2))
@@ -104,14 +103,6 @@ def cell_text(cell: Cell, angle: bool = False) -> str:
     return QUARTERS.get(cell / math.pi, number(cell)) if angle else number(cell)  # quarter turns by their name
 
 
-def plain_text(summary: Summary) -> str:
-    """Headline, sentences and tables, for `print`: texts to the left, numbers to the right."""
-    parts = [
-        _text_table(part) if isinstance(part, SummaryTable) else printable(sentence(part)) for part in summary.parts
-    ]
-    return "\n\n".join([printable(sentence(summary.headline)), *parts])
-
-
 def _text_table(part: SummaryTable) -> str:
     cells = [[printable(text) for text in row] for row in (part.header, *texts_of(part))]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -123,15 +114,6 @@ def _text_table(part: SummaryTable) -> str:
         for row in cells
     ]
     return "\n".join([*([printable(part.title)] if part.title else []), *lines])
-
-
-def html(summary: Summary) -> str:
-    """Headline, sentences and tables."""
-    parts = [
-        _html_table(part) if isinstance(part, SummaryTable) else f"<p>{_safe(sentence(part))}</p>"
-        for part in summary.parts
-    ]
-    return f"<div><p><b>{_safe(sentence(summary.headline))}</b></p>{''.join(parts)}</div>"
 
 
 def _html_table(part: SummaryTable) -> str:
@@ -151,31 +133,22 @@ def _safe(text: str) -> str:
     return escape(printable(text))
 
 
-T = TypeVar("T", bound=type)
+Class = TypeVar("Class", bound=type)
 
 MOST_ROWS = 12  # of a table with a row for each of many
 FEW = 6  # numbers that are written out
 
 
-def summarised(cls: T) -> T:
+def summarised(cls: Class) -> Class:
     """A class whose results are printed by their `summary()`; without one, by their fields.
 
     For tuples with names and for dataclasses. A dataclass needs repr=False if it inherits this.
     """
     shown: Any = cls
-    shown.__repr__ = _text
+    shown.__repr__ = lambda result: repr(_summary(result))
     if not hasattr(cls, "_repr_html_"):
-        shown._repr_html_ = _html
+        shown._repr_html_ = lambda result: _summary(result)._repr_html_()
     return cls
-
-
-def _text(result: Any) -> str:
-    return repr(_summary(result))
-
-
-def _html(result: Any) -> str:
-    """For notebooks."""
-    return _summary(result)._repr_html_()
 
 
 def _summary(result: Any) -> Summary:

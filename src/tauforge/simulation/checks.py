@@ -1,9 +1,9 @@
-"""What a simulation is asked for, checked before it starts."""
+"""Checks of the arguments of a simulation before it starts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,13 @@ from tauforge.robots.robot import Robot
 from tauforge.robots.robot import check_robot as check_kind
 from tauforge.simulation.integrators import FAR, ran_away
 from tauforge.tables.robot_columns import state_columns
-from tauforge.validation import shown
+from tauforge.validation import counted, shown
 
 Law = Controller | Callable[[float, Array, Array], ArrayLike] | None
 State = tuple[ArrayLike, ArrayLike]
-WHOLE = 1e-9  # how far from a whole number of steps rounding may take a period or a duration, relative
+STEP_ROUNDING = 1e-9  # how far from a whole number of steps rounding may take a period or a duration, relative
 MOST_STEPS = 10**9
-LOOKS = 201  # instants at which the angles of a motion are looked at
+MOTION_SAMPLES = 201  # instants at which the angles of a motion are looked at
 TWO_TURNS = 4 * math.pi  # rad, or rad/s: few motions go beyond, and many numbers of degrees do
 
 
@@ -34,15 +34,15 @@ def check_robot(name: str, robot: object) -> None:
 
 
 def difference(a: Robot, b: Robot) -> str | None:
-    """Why states and forces of one robot mean nothing to the other; None where they mean the same.
+    """Reason for which states and forces of one robot do not fit the other; None where they fit.
 
-    They do if coordinates and actuators have the same columns and units. What people call a joint does not matter: a
+    They fit if coordinates and actuators have the same columns and units. What people call a joint does not matter: a
     model and the real robot may come from different files.
     """
     mine, theirs = state_columns(a), state_columns(b)
     for what, one, other in (("coordinate", mine.position, theirs.position), ("actuator", mine.force, theirs.force)):
         if len(one) != len(other):
-            return f"{a.name} has {counted(one, what)}, {b.name} has {counted(other, what)}"
+            return f"{a.name} has {counted(len(one), what)}, {b.name} has {counted(len(other), what)}"
         for k, (x, y) in enumerate(zip(one, other, strict=True), 1):
             if x != y:
                 return f"{what} {k} of {a.name} is {x}, that of {b.name} is {y}"
@@ -51,12 +51,8 @@ def difference(a: Robot, b: Robot) -> str | None:
     return None
 
 
-def counted(parts: Sequence[object], what: str) -> str:
-    return f"{len(parts)} {what}{'s' * (len(parts) != 1)}"
-
-
 def check_plant(robot: Robot, plant: Robot) -> None:
-    """The robot that really moves: with the same coordinates, and friction that an integrator gets past."""
+    """ModelError unless the plant has the coordinates of the robot, and friction that can be integrated."""
     check_robot("robot", robot)
     check_robot("plant", plant)
     differing = difference(plant, robot)
@@ -69,18 +65,17 @@ def check_plant(robot: Robot, plant: Robot) -> None:
 def check_law(
     controller: Law, motion: Motion | None, initial: State | None, control_period: float | None, real: Robot
 ) -> None:
-    """That controller, motion and robot fit together."""
+    """ModelError or ShapeError if controller, motion and robot do not fit together."""
     if motion is not None and not isinstance(motion, Motion):
         raise ModelError(f"expected a Motion, got {kind_of(motion)}", field="motion", remedy=order(motion))
-    if not isinstance(controller, Controller):
-        if controller is not None and not callable(controller):
-            raise ModelError(
-                f"expected a Controller, a callable or None, got {kind_of(controller)}",
-                field="controller",
-                remedy=order(controller),
-            )
-    else:
+    if isinstance(controller, Controller):
         _check_controller(controller, motion, initial, control_period, real)
+    elif controller is not None and not callable(controller):
+        raise ModelError(
+            f"expected a Controller, a callable or None, got {kind_of(controller)}",
+            field="controller",
+            remedy=order(controller),
+        )
     in_space = isinstance(controller, Controller) and controller.task_space
     if motion is None:
         return
@@ -93,12 +88,12 @@ def check_law(
 
 
 def kind_of(given: object) -> str:
-    """Our own objects by their class: their addresses tell nothing."""
+    """The object in words; our own objects by their class."""
     return f"a {type(given).__name__}" if isinstance(given, Controller | Motion | Robot) else shown(given)
 
 
 def order(given: object) -> str | None:
-    """The remedy where a law or a motion stands in the place of the other."""
+    """Remedy if a law and a motion were exchanged."""
     return "The order is robot, controller, motion" if isinstance(given, Controller | Motion) else None
 
 
@@ -114,20 +109,15 @@ def _check_controller(
             raise ModelError(problem, field="controller")
     if motion is None:
         raise ModelError("a controller needs a motion to follow", field="motion")
-    if controller.period is not None and not (
-        control_period is not None and math.isclose(controller.period, control_period, rel_tol=WHOLE)
-    ):
-        raise ModelError(
-            f"expected {controller.period} s, the period with which the controller learns, got {control_period!r}",
-            field="control_period",
-            remedy="Make both the same",
-        )
+    own_period, given = controller.period, control_period
+    if own_period is not None and not (given and math.isclose(own_period, given, rel_tol=STEP_ROUNDING)):
+        problem = f"expected {own_period} s, the period with which the controller learns, got {given!r}"
+        raise ModelError(problem, field="control_period", remedy="Make both the same")
     if controller.task_space and initial is None:
-        raise ModelError(
-            "the initial state is missing, and a motion of the tool does not determine the joints", field="initial"
-        )
+        problem = "the initial state is missing, and a motion of the tool does not determine the joints"
+        raise ModelError(problem, field="initial")
     if isinstance(controller, ComputedTorque) and motion.of_poses:
-        tilt = motion.sample(np.linspace(0.0, motion.duration, LOOKS)).position[:, 4]
+        tilt = motion.sample(np.linspace(0.0, motion.duration, MOTION_SAMPLES)).position[:, 4]
         if np.abs(tilt).max() >= np.pi / 2:
             raise ModelError(
                 f"theta_y reaches {tilt[np.abs(tilt).argmax()]:.3g} rad, and errors of angles are meaningless beyond "
@@ -138,10 +128,10 @@ def _check_controller(
 
 
 def advice_on_degrees(robot: Robot, motion: Motion | None) -> str | None:
-    """What to do about a motion of angles beyond two turns, or faster than two turns a second; None for others."""
+    """A remedy for a motion whose angles exceed two turns, or two turns a second; None for others."""
     if motion is None or motion.of_poses != bool(robot.positions.pose):
         return None
-    position, velocity, _ = motion.sample(np.linspace(0.0, motion.duration, LOOKS))
+    position, velocity, _ = motion.sample(np.linspace(0.0, motion.duration, MOTION_SAMPLES))
     turns = np.array([coordinate.unit == "rad" for coordinate in robot.coordinates])
     reached, rates = (np.abs(x).max(axis=0) * turns for x in (position, velocity))
     worst = int(np.maximum(reached, rates).argmax())
@@ -158,9 +148,8 @@ def given_or_start(initial: State | None, motion: Motion | None) -> State:
     if initial is not None:
         return initial
     if motion is None:
-        raise ModelError(
-            "the initial state is missing", field="initial", remedy="Give initial=(position, velocity) or motion="
-        )
+        remedy = "Give initial=(position, velocity) or motion="
+        raise ModelError("the initial state is missing", field="initial", remedy=remedy)
     start, whole = motion.sample(0.0), motion.near(0.0)
     return start.position if whole is None else whole, start.velocity
 
@@ -184,7 +173,7 @@ def initial_state(initial: State | None, motion: Motion | None, robot: Robot) ->
 
 
 def position_sizes(robot: Robot) -> tuple[int, ...]:
-    """How many numbers a position may be given by: its coordinates, or all of its entries."""
+    """Numbers of values that a position may have: its coordinates, or all of its entries."""
     return tuple(dict.fromkeys((robot.n, robot.positions.size)))
 
 
@@ -216,12 +205,12 @@ def enough_steps(name: str, length: float, step: float) -> int:
     steps = length / step
     if steps > MOST_STEPS:
         raise ShapeError(name, expected=f"at most {MOST_STEPS:,} steps", got=f"{steps:,.0f} of {step:g} s")
-    return max(1, math.ceil(steps * (1 - WHOLE)))
+    return max(1, math.ceil(steps * (1 - STEP_ROUNDING)))
 
 
 def whole_steps(name: str, length: float, step: float) -> int:
     count = enough_steps(name, length, step)
-    if abs(length / step - count) > WHOLE * count:
+    if abs(length / step - count) > STEP_ROUNDING * count:
         raise ShapeError(name, expected=f"a whole number of steps of {step:g} s", got=f"{length:g} s")
     return count
 

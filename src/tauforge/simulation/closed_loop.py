@@ -1,7 +1,7 @@
-"""The controller, its sensors, its actuators and the world around, as one function of time and state, and its record.
+"""Controller, sensors, actuators and disturbance as one function of time and state, and the recorder of a run.
 
-Sensors pass positions and velocities through converters of so many bits, with noise. The record is made block after
-block, with no more memory than the rows that are kept.
+Sensors pass positions and velocities through converters with a number of bits, and add noise. The recorder works block
+after block and needs no more memory than the rows that it keeps.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from tauforge.motion.motion import Motion
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law, numbers
 from tauforge.simulation.events import Watch
-from tauforge.simulation.integrators import LOST, Rates, Stop
+from tauforge.simulation.integrators import ENDING_ERRORS, Rates, Stop
 from tauforge.simulation.recording import Recording
 from tauforge.tables.robot_columns import state_columns
 
 Disturbance = Callable[[float], ArrayLike] | None
-TOGETHER = 512  # rows that are looked at and completed at once
-COLUMNS = ("position", "velocity", "acceleration", "force")
+ROWS_AT_ONCE = 512  # rows that are looked at and completed at once
+RECORDED = ("position", "velocity", "acceleration", "force")
 
 
 class Force(NamedTuple):
-    """(m,) of the actuators, and which of them give less than the law asks for."""
+    """(m,) forces of the actuators, and a mask of those that give less than the law asks for."""
 
     given: Array
     clipped: Array
 
 
 class ClosedLoop:
-    """Asked at any time; a controller starts afresh with every loop."""
+    """Forces and wrenches at any time; the controller is reset when a loop is made."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class ClosedLoop:
         """The forces at a row of the recording. Where the law fails they are NaN, and the second result says why."""
         try:
             return self.force(t, y), None
-        except LOST as error:
+        except ENDING_ERRORS as error:
             none = np.full(self.actuators, np.nan)
             return Force(none, np.zeros(self.actuators, bool)), Stop(error.reason, error)
 
@@ -76,7 +76,7 @@ class ClosedLoop:
         return self._last[2]
 
     def _wanted(self, t: float, y: Array) -> Array:
-        """(m,) that the law asks for."""
+        """(m,) forces that the law asks for."""
         m = self.actuators
         if self.controller is None:
             return np.zeros(m)
@@ -124,7 +124,7 @@ class ClosedLoop:
 
 
 class RecordingBuilder:
-    """Rows of states in, a recording out; every row is looked at for events, one in `every` and the last are kept."""
+    """Makes a recording of rows of states. Every row is searched for events; one in `every` and the last are kept."""
 
     def __init__(self, loop: ClosedLoop, every: int, steps: int) -> None:
         self.loop, self.robot, self.every = loop, loop.robot, every
@@ -132,7 +132,7 @@ class RecordingBuilder:
         count = -(-steps // every) + 1
         self._times = np.empty(count)
         n, robot = self.robot.n, self.robot
-        widths = dict(zip(COLUMNS, (robot.positions.size, n, n, len(robot.actuators)), strict=True))
+        widths = dict(zip(RECORDED, (robot.positions.size, n, n, len(robot.actuators)), strict=True))
         self._columns = {name: np.empty((count, width)) for name, width in widths.items()}
         self._pending: list[tuple[Array, Array, Array, Array]] = []
         self._seen = self._kept = 0
@@ -142,10 +142,10 @@ class RecordingBuilder:
         return bool(self._seen or self._pending)
 
     def write(self, times: Array, rows: Array, force: Force) -> None:
-        """Rows at the first of the times, under these forces; where the law is asked in between, a row at a time."""
+        """Add rows at the first of the times, under these forces; one row at a time if the law is asked in between."""
         if not len(rows):
             return
-        if sum(len(block[0]) for block in self._pending) >= TOGETHER:  # what comes last stays to be kept
+        if sum(len(block[0]) for block in self._pending) >= ROWS_AT_ONCE:  # what comes last stays to be kept
             self._flush()
         shape = (len(rows), len(force.given))
         forces = np.broadcast_to(force.given, shape), np.broadcast_to(force.clipped, shape)

@@ -1,4 +1,4 @@
-"""What happens on the way: limits that are left, singular poses that are crossed, energy that drifts."""
+"""Events of a simulation: limits that are left, singular poses that are crossed, and the drift of energy."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tauforge.class_tools import with_field_docs
 from tauforge.robots.positions import singularity
 from tauforge.robots.robot import Robot
 
-SINGULAR = "singular pose"
+SINGULAR_POSE = "singular pose"
 CHANGE = "coordinates changed"
 STOPPED = "stopped"
 SHORTLY = 0.1  # s, after which an event of a kind is one of its own
-ROUNDING = 1e-12  # of the energy: changes so small say nothing of the step
+ENERGY_ROUNDING = 1e-12  # of the energy: changes so small say nothing of the step
 
 
 @with_field_docs
@@ -41,12 +41,12 @@ class Event(NamedTuple):
 
     @property
     def repeats(self) -> str:
-        """How often it happened, to be written behind the rest; nothing if once."""
+        """Count and last time in words; empty if it happened once."""
         return "" if self.last is None else f", {self.occurrences} times until {self.last:.6g} s"
 
 
 class Watch:
-    """Looks at rows of a simulation, block after block, for limits that are being left."""
+    """Searches rows of a simulation, block after block, for limits that are left."""
 
     def __init__(self, robot: Robot, actuators: Sequence[str]) -> None:
         self.robot, self.actuators = robot, actuators
@@ -105,7 +105,7 @@ def singular_crossing(robot: Robot, times: Array, position: Array) -> tuple[int,
     k = int(changes[0])
     share = determinant[k] / (determinant[k] - determinant[k + 1])
     time = float(times[k] + share * (times[k + 1] - times[k]))
-    return k, Event(time, SINGULAR, f"the actuators of {robot.name} cannot hold it")
+    return k, Event(time, SINGULAR_POSE, f"the actuators of {robot.name} cannot hold it")
 
 
 def energy_drift(robot: Robot, position: Array, velocity: Array) -> float:
@@ -113,5 +113,5 @@ def energy_drift(robot: Robot, position: Array, velocity: Array) -> float:
     kinetic, potential = robot.energy(position, velocity)
     total = kinetic + potential
     change, largest = float(np.abs(total - total[0]).max()), float(np.max(kinetic))
-    rounding = ROUNDING * float(np.max(np.abs(potential) + kinetic))
+    rounding = ENERGY_ROUNDING * float(np.max(np.abs(potential) + kinetic))
     return change / largest if change > rounding else 0.0

@@ -1,6 +1,6 @@
-"""From one time to the next: the paper's Runge-Kutta, Dormand & Prince's with its own steps, and a symplectic one.
+"""Integrators: classical Runge-Kutta, Dormand-Prince with adaptive steps, and a symplectic method.
 
-Each takes the times of the rows that are wanted, the first being where it starts, and gives the states there.
+Each takes the times of the wanted rows, of which the first is the start, and gives the states there.
 """
 
 from __future__ import annotations
@@ -15,23 +15,22 @@ from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, SingularityError, TauforgeError, UnsupportedFeatureError
 from tauforge.evaluation.functions import has
 from tauforge.robots.robot import Robot
-from tauforge.robots.state_space import PlainState, StateSpace
+from tauforge.robots.state_space import PlainState
 
 Rates = Callable[[float, Array], Array]
-METHODS = ("rk4", "dormand-prince", "symplectic")
 RELATIVE, ABSOLUTE = 1e-12, 1e-14  # of the adaptive method
-EVALUATIONS = 1000  # of the adaptive method for every row, some 80 steps: more is a motion that runs away
+EVALUATIONS_PER_ROW = 1000  # of the adaptive method for every row, some 80 steps: more is a motion that runs away
 ITERATIONS = 50  # of the symplectic method's equations
 SETTLED = 1e-14
 FAR = 1e9  # rad, m and their rates: beyond, angles have lost their digits, kernels know no sines, a motion has run away
 NEEDED = ("mass_matrix", "coriolis_matrix", "gravity_forces", "friction_forces")  # functions, by the symplectic method
 AHEAD, WEIGHTS = (1 / 2, 1 / 2, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6)  # of rk4: from a stage to the next, and in the sum
-RAN_AWAY = "the motion ran away"
-LOST = (ConvergenceError, SingularityError)  # what ends a simulation, not a program
+RAN_AWAY, STOPPED = "the motion ran away", "the integrator stopped"
+ENDING_ERRORS = (ConvergenceError, SingularityError)  # what ends a simulation, not a program
 
 
 class Stop(NamedTuple):
-    """Why an integrator cannot go on; `error` is what was raised, if anything was."""
+    """Reason for which an integrator cannot go on; `error` is the exception, if one was raised."""
 
     reason: str
     error: TauforgeError | None = None
@@ -44,7 +43,7 @@ class Integrator(Protocol):
 
 
 def ran_away(states: Array) -> Array:
-    """Which of the states (..., m) are beyond FAR or NaN, (...)."""
+    """Mask (...) of states (..., m) that are beyond FAR or NaN."""
     return np.asarray(~(np.abs(states) <= FAR).all(axis=-1))
 
 
@@ -79,8 +78,8 @@ def rk4_pulled_back(
 class RungeKutta:
     """A step from row to row."""
 
-    def __init__(self, space: StateSpace) -> None:
-        self.space = space
+    def __init__(self, robot: Robot) -> None:
+        self.space = robot.state_space
 
     def advance(self, rates: Rates, times: Array, y: Array) -> tuple[Array, Stop | None]:
         def watched(t: float, y: Array) -> Array:
@@ -97,14 +96,14 @@ class RungeKutta:
 class DormandPrince:
     """SciPy's DOP853: steps by its own error estimate, each from a renewed state; rows by its dense output."""
 
-    def __init__(self, space: StateSpace) -> None:
-        self.space = space
+    def __init__(self, robot: Robot) -> None:
+        self.space = robot.state_space
 
     def advance(self, rates: Rates, times: Array, y: Array) -> tuple[Array, Stop | None]:
         found, stop = [y[None]], None
         try:
             found.extend(self._steps(rates, times, y))
-        except LOST as error:
+        except ENDING_ERRORS as error:
             stop = Stop(error.reason, error)
         rows = np.concatenate(found)
         rows[1:] = self.space.renewed(rows[1:])
@@ -117,14 +116,11 @@ class DormandPrince:
         """Rows (k, m) at the times that each step passes, as long as it goes well."""
         from scipy.integrate import DOP853  # slow to import
 
-        most = EVALUATIONS * (10 + len(times))
-        calls = count(1)
+        most, calls = EVALUATIONS_PER_ROW * (10 + len(times)), count(1)
 
         def counted(t: float, y: Array) -> Array:
             if next(calls) > most:
-                raise ConvergenceError(
-                    "the integrator stopped: it needs too many steps", residual=np.nan, iterations=most
-                )
+                raise ConvergenceError(f"{STOPPED}: it needs too many steps", residual=np.nan, iterations=most)
             slope = rates(t, y)
             if not np.isfinite(slope).all():  # else SciPy looks for a first step for ever
                 raise ConvergenceError(RAN_AWAY, residual=np.nan, iterations=0)
@@ -135,8 +131,8 @@ class DormandPrince:
         while solver.status == "running":
             solver.step()
             if solver.status == "failed":
-                why = "no step is short enough: the rates grow without bound here, or jump"
-                raise ConvergenceError(f"the integrator stopped: {why}", residual=np.nan, iterations=solver.nfev)
+                why = f"{STOPPED}: no step is short enough: the rates grow without bound here, or jump"
+                raise ConvergenceError(why, residual=np.nan, iterations=solver.nfev)
             if ran_away(solver.y):
                 raise ConvergenceError(RAN_AWAY, residual=np.nan, iterations=solver.nfev)
             passed = int(np.searchsorted(times, solver.t, side="right"))
@@ -194,7 +190,7 @@ def step_by_step(step: Callable[[float, Array, float], Array], times: Array, y: 
     for t, following in pairwise(times.tolist()):
         try:
             reached = step(t, rows[-1], following - t)
-        except LOST as error:
+        except ENDING_ERRORS as error:
             return np.array(rows), Stop(error.reason, error)
         if ran_away(reached):
             return np.array(rows), Stop(RAN_AWAY)
@@ -202,12 +198,8 @@ def step_by_step(step: Callable[[float, Array, float], Array], times: Array, y: 
     return np.array(rows), None
 
 
-def integrator(method: str, robot: Robot) -> Integrator:
-    """By its name among METHODS."""
-    match method:
-        case "rk4":
-            return RungeKutta(robot.state_space)
-        case "dormand-prince":
-            return DormandPrince(robot.state_space)
-        case _:
-            return Symplectic(robot)
+INTEGRATORS: dict[str, Callable[[Robot], Integrator]] = {
+    "rk4": RungeKutta,
+    "dormand-prince": DormandPrince,
+    "symplectic": Symplectic,
+}

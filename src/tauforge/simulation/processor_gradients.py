@@ -1,13 +1,13 @@
-"""Gradients through rollouts on the processor: kernels of the steps and of the way back, for all rows at once.
+"""Gradients through rollouts on the processor: kernels of the steps and of their adjoints, for all rows at once.
 
-A state y is (N, numbers), its parts one after another. Gradients by the forces and by the plant's numbers are added to.
+A state y is (N, numbers), its parts one after another. Gradients by forces and by numbers of the plant accumulate.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,45 +15,30 @@ from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.kernels.backends import NoKernelError, backend_of
 from tauforge.robots.robot import Robot
-from tauforge.simulation.compiled_steps import CompiledSteps, StagedSteps, State
 from tauforge.simulation.integrators import rk4, rk4_pulled_back
-from tauforge.simulation.rollout_task import RolloutTask
+from tauforge.simulation.rollout_task import RolloutTask, RowGradients
 from tauforge.simulation.rollouts import compiled_steps, recorded
 from tauforge.simulation.step_formulas import StepFormulas
+from tauforge.simulation.steps import CompiledSteps, StagedSteps, State
 
 Kernel = Callable[..., tuple[Array, ...]]
 Instant = tuple[State, Array]  # the state, and the forces that are held from then on
-STORED = 2**27  # numbers of states that are kept for the way back, 1 GiB; beyond, some are computed again
+STORED = 2**27  # numbers of states that are kept for the reverse pass, 1 GiB; beyond, some are computed again
 
 
-class Bars(NamedTuple):
-    """Gradients row by row; the arrays are those of the rollout's library.
-
-    position, velocity: (N, n), by the initial state
-    gains, plant:       (N, ...) by the gains, and by the fields and the payload's numbers, by name
-    forces:             (N, periods, m), or None
-    """
-
-    position: Any
-    velocity: Any
-    gains: dict[str, Any]
-    plant: dict[str, Any]
-    forces: Any | None
-
-
-class WayBack(Protocol):
-    """A rollout that was run, with the states that the way back needs.
+class ReversePass(Protocol):
+    """Interface of the reverse pass: a rollout that was run, with the states that gradients need.
 
     records: positions, velocities and forces (N, k, ...) at the instants to record; nothing else reads these arrays
     """
 
     records: tuple[Any, Any, Any]
 
-    def swept(self, bars: Sequence[Any | None]) -> Bars:
+    def swept(self, bars: Sequence[Any | None]) -> RowGradients:
         """From the gradients by the three records, of the same shapes; None for 0. Several threads may call it."""
 
 
-class StepsBack(Protocol):
+class StepAdjoint(Protocol):
     """1. `step` gives the gradient by y before a step from that by the state after it, under forces that are held.
     2. `record` gives the gradient by y from those by position and velocity there.
     3. `start` gives the gradients by coordinates and velocity from that by y, at an initial position and velocity.
@@ -66,8 +51,8 @@ class StepsBack(Protocol):
     def start(self, position: Array, velocity: Array, bar: Array) -> tuple[Array, Array]: ...
 
 
-class PlainStepsBack:
-    """For states that are position and velocity."""
+class PlainStepAdjoint:
+    """Adjoint of steps whose state is position and velocity."""
 
     def __init__(self, formulas: StepFormulas, plant: Robot, numbers: Sequence[Array]) -> None:
         self.n, self.h, self.numbers = plant.n, formulas.h, numbers
@@ -95,8 +80,8 @@ class PlainStepsBack:
         return bar[:, : self.n], bar[:, self.n :]
 
 
-class FormulaStepsBack:
-    """For any state that has formulas."""
+class FormulaStepAdjoint:
+    """Adjoint of steps of any state that has formulas."""
 
     def __init__(
         self, formulas: StepFormulas, plant: Robot, numbers: Sequence[Array], steps: CompiledSteps | StagedSteps
@@ -137,13 +122,13 @@ class FormulaStepsBack:
 
 
 def add_to(totals: Sequence[Array], shares: Sequence[Array]) -> None:
-    """In place."""
+    """Add the shares to the totals in place."""
     for total, share in zip(totals, shares, strict=True):
         total += share
 
 
-class ProcessorWayBack:
-    """The steps, and the way back through them, by kernels of the processor.
+class ProcessorReversePass:
+    """The steps, and the reverse pass through them, by kernels of the processor.
 
     Rows that these kernels leave to the plant's own methods are NaN.
     """
@@ -153,11 +138,11 @@ class ProcessorWayBack:
         self.gains, numbers = tuple(task.gains.values()), tuple(task.plant_numbers.values())
         try:
             self.steps = compiled_steps(task, formulas)
-            self.back: StepsBack
+            self.back: StepAdjoint
             if task.may_refuse:
-                self.back = FormulaStepsBack(formulas, task.plant, numbers, self.steps)
+                self.back = FormulaStepAdjoint(formulas, task.plant, numbers, self.steps)
             else:
-                self.back = PlainStepsBack(formulas, task.plant, numbers)
+                self.back = PlainStepAdjoint(formulas, task.plant, numbers)
             self._law_back = None
             if formulas.targets:
                 law_back = formulas.law_pulled_back(formulas.state | formulas.gains)
@@ -174,8 +159,8 @@ class ProcessorWayBack:
         position, velocity, force = (x[:, wanted] for x in self.checkpoints)  # copies: the user may change them
         self.records = position, velocity, force
 
-    def swept(self, bars: Sequence[Array | None]) -> Bars:
-        """By `WayBack`."""
+    def swept(self, bars: Sequence[Array | None]) -> RowGradients:
+        """By `ReversePass`."""
         task, schedule = self.task, self.task.schedule
         rows, m = task.rows, len(task.plant.actuators)
         by_position, by_velocity, by_force = (
@@ -214,7 +199,7 @@ class ProcessorWayBack:
             dict(zip(names, found, strict=True))
             for names, found in ((task.gains, steered), (task.plant_numbers, moved))
         )
-        return Bars(*first, gains, plant, by_added)
+        return RowGradients(*first, gains, plant, by_added)
 
     def _checkpoint(self, k: int) -> Instant:
         q, qd, force = (np.ascontiguousarray(x[:, self.places[k]]) for x in self.checkpoints)

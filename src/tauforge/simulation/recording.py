@@ -1,4 +1,4 @@
-"""What a simulation leaves: named arrays over time, events, and files of them."""
+"""Results of simulations: named arrays over time, events, and files of them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from tauforge.files import written_whole
 from tauforge.robots.plausibility import levels_to_the_caller
 from tauforge.robots.summary import Cell, Rows, Summary, SummaryTable, Words
 from tauforge.simulation.events import Event
-from tauforge.simulation.recording_files import ANGLES, ARRAYS, read_recording, write_npz, write_table
+from tauforge.simulation.recording_files import ANGLE_NAMES, ARRAYS, read_recording, write_npz, write_table
 from tauforge.tables.robot_columns import PLATFORM_COLUMNS
+from tauforge.validation import counted
 
-RATES = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}  # after the unit of the coordinate
-MAX_BYTES = 2**30
+RATE_UNITS = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}  # after the unit of the coordinate
+MAX_RECORDING_BYTES = 2**30
 POSE_NAMES = tuple(column.name for column in PLATFORM_COLUMNS.position)
 EVENTS_LISTED = 10  # in a summary
 
@@ -63,8 +64,7 @@ class Recording(InNotebook):
     def __repr__(self) -> str:
         name = f"{self.robot!r}, " if self.robot else ""
         span = float(self.time[-1] - self.time[0]) if len(self.time) else 0.0
-        events = f"{len(self.events)} event{'s' * (len(self.events) != 1)}"
-        return f"Recording({name}{len(self.time)} row{'s' * (len(self.time) != 1)}, {span:.6g} s, {events})"
+        return f"Recording({name}{counted(len(self.time), 'row')}, {span:.6g} s, {counted(len(self.events), 'event')})"
 
     @property
     def places(self) -> list[int]:
@@ -85,19 +85,19 @@ class Recording(InNotebook):
     def error(self) -> Array:
         """target_position - position, (k, n), the short way round for coordinates that are `wrapped`."""
         error = np.asarray(self.target_position - self.position[:, self.places])
-        names = ANGLES if self.names == POSE_NAMES else self.wrapped
+        names = ANGLE_NAMES if self.names == POSE_NAMES else self.wrapped
         for place in (k for k, name in enumerate(self.coordinate_names) if name in names):
             error[:, place] = np.remainder(error[:, place] + np.pi, 2 * np.pi) - np.pi
         return error
 
     def with_event(self, event: Event) -> Recording:
-        """The same, and this happened too."""
+        """A recording with one more event."""
         return replace(self, events=tuple(sorted((*self.events, event))))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """As .npz (all of it) or .csv (which `tauforge.motion.CsvMotion` reads); written whole or not at all.
+        """Write a .npz file (everything) or a .csv file (for `tauforge.motion.CsvMotion`), whole or not at all.
 
-        A .csv file does not hold the events: a TauforgeWarning says so if there are any.
+        A .csv file does not hold events: a TauforgeWarning says so if there are any.
         """
         target = Path(path)
         suffix = target.suffix.lower()
@@ -108,10 +108,10 @@ class Recording(InNotebook):
                 write_npz(self, file)
             else:
                 text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-                self.write_csv(text)
+                write_table(self, text)
                 text.detach()
         if suffix == ".csv" and self.events:
-            told = f"{target}: a CSV file does not hold the {len(self.events)} event{'s' * (len(self.events) != 1)}"
+            told = f"{target}: a CSV file does not hold the {counted(len(self.events), 'event')}"
             warnings.warn(TauforgeWarning(told, remedy="A .npz file holds all"), stacklevel=levels_to_the_caller())
 
     def write_csv(self, file: IO[str]) -> None:
@@ -119,7 +119,7 @@ class Recording(InNotebook):
         write_table(self, file)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Recording:
+    def load(cls, path: str | os.PathLike[str], *, max_bytes: int = MAX_RECORDING_BYTES) -> Recording:
         """The recording in a file that `save` wrote.
 
         max_bytes: that the arrays of an .npz file may take; 1 GiB, an hour of six joints at 1 kHz, unless you say more
@@ -139,7 +139,7 @@ class Recording(InNotebook):
         data = {}
         for name in ARRAYS:
             axis, _, units = self._axis(name)
-            per = RATES.get(name, "")
+            per = RATE_UNITS.get(name, "")
             attributes = {"units": [unit + per for unit in units]}
             data[name] = (("time", axis), getattr(self, name), attributes)
         places = {"time": ("time", self.time, {"units": "s"})}
@@ -186,11 +186,25 @@ class Recording(InNotebook):
         return figure
 
     def summary(self) -> Summary:
-        """The recording for people: ranges of the coordinates, peaks of the forces, and events."""
-        return _summary(self)
+        """Duration, range and largest error of every coordinate, peaks of forces, and events, for people."""
+        start, end = float(self.time[0]), float(self.time[-1])
+        name = f"Recording of {self.robot}: " if self.robot else "Recording: "
+        headline: Words = (name, end - start, f" s in {len(self.time):,} rows")
+        parts: list[SummaryTable | Words] = [_coordinates(self), _forces(self)]
+        if self.events:
+            listed = self.events[:EVENTS_LISTED]
+            header: tuple[str, ...] = ("what", "which", "at [s]")
+            rows: Rows = tuple((event.what, event.which, float(event.time)) for event in listed)
+            if any(event.occurrences > 1 for event in listed):
+                header = (*header, "times", "last at [s]")
+                rows = tuple((*row, event.occurrences, event.last) for row, event in zip(rows, listed, strict=True))
+            parts.append(SummaryTable("Events", header, rows, texts=2))
+        if len(self.events) > EVENTS_LISTED:
+            parts.append(f"And {len(self.events) - EVENTS_LISTED} more events.")
+        return Summary(headline, tuple(parts))
 
     def _axis(self, quantity: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-        """What the columns of a quantity are, with their names and units of positions or forces."""
+        """Kind, names and units of the columns of a quantity."""
         if quantity == "force":
             return "actuator", self.force_names, self.force_units
         if quantity == "position" and self.coordinates not in ((), self.names):
@@ -206,27 +220,9 @@ class Recording(InNotebook):
         panels = []
         for unit in dict.fromkeys(units):
             own = [k for k, other in enumerate(units) if other == unit]
-            label = quantity.replace("_", " ") + (f", {unit}{RATES.get(quantity, '')}" if unit else "")
+            label = quantity.replace("_", " ") + (f", {unit}{RATE_UNITS.get(quantity, '')}" if unit else "")
             panels.append((label, [names[k] for k in own], {k: values[:, k] for k in own}))
         return panels
-
-
-def _summary(run: Recording) -> Summary:
-    """How long it is, the range of every coordinate and its largest error, peaks of forces, and events."""
-    start, end = float(run.time[0]), float(run.time[-1])
-    name = f"Recording of {run.robot}: " if run.robot else "Recording: "
-    headline: Words = (name, end - start, f" s in {len(run.time):,} rows")
-    parts: list[SummaryTable | Words] = [_coordinates(run), _forces(run)]
-    if run.events:
-        header: tuple[str, ...] = ("what", "which", "at [s]")
-        rows: Rows = tuple((event.what, event.which, float(event.time)) for event in run.events[:EVENTS_LISTED])
-        if any(event.occurrences > 1 for event in run.events[:EVENTS_LISTED]):
-            header = (*header, "times", "last at [s]")
-            rows = tuple((*row, event.occurrences, event.last) for row, event in zip(rows, run.events, strict=False))
-        parts.append(SummaryTable("Events", header, rows, texts=2))
-    if len(run.events) > EVENTS_LISTED:
-        parts.append(f"And {len(run.events) - EVENTS_LISTED} more events.")
-    return Summary(headline, tuple(parts))
 
 
 def _coordinates(run: Recording) -> SummaryTable:

@@ -25,7 +25,7 @@ from tauforge.tables.table import CsvColumn, CsvTable, write_csv
 if TYPE_CHECKING:
     from tauforge.simulation.recording import Recording
 
-ANGLES = tuple(column.name for column in PLATFORM_COLUMNS.position[3:])
+ANGLE_NAMES = tuple(column.name for column in PLATFORM_COLUMNS.position[3:])
 TEXTS = ("names", "force_names", "units", "force_units")
 ADDED = ("columns", "wrapped", "coordinates")  # texts that files of older versions do not have
 EVENTS = ("event_time", "event_what", "event_which")
@@ -34,7 +34,7 @@ ARRAYS = ("position", "velocity", "acceleration", "force", "target_position", "t
 NUMBERS = ("time", "event_time", *ARRAYS, *REPEATS)
 MEMBERS = 100  # of the zip file, at most; ours have 22
 MAX_HEADER = 2000  # characters of an array's header
-PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+PLAIN_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
@@ -126,7 +126,7 @@ def _of_table(table: CsvTable) -> dict[str, Any]:
         "units": tuple(column.unit for column in columns.position),
         "force_units": tuple(column.unit for column in columns.force),
         "columns": tuple(column.name for group in columns for column in group),
-        "wrapped": ANGLES if columns is PLATFORM_COLUMNS else (),
+        "wrapped": ANGLE_NAMES if columns is PLATFORM_COLUMNS else (),
         "coordinates": coordinates,
     }
 
@@ -179,7 +179,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo | None:
     found = [info for info in archive.infolist() if info.filename == f"{name}.npy"]
     if len(found) > 1:
         _invalid("the array is there twice", name)
-    if found and (found[0].compress_type not in PLAIN or found[0].flag_bits & 1):
+    if found and (found[0].compress_type not in PLAIN_COMPRESSIONS or found[0].flag_bits & 1):
         _invalid("the array is neither stored nor deflated", name)
     return found[0] if found else None
 

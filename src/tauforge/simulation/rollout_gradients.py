@@ -21,9 +21,9 @@ from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.summary import summarised
 from tauforge.simulation.checks import numbers
-from tauforge.simulation.gpu_gradients import GpuWayBack
-from tauforge.simulation.processor_gradients import Bars, ProcessorWayBack, WayBack
-from tauforge.simulation.rollout_task import RolloutTask, rollout_task
+from tauforge.simulation.gpu_rollouts import GpuReversePass
+from tauforge.simulation.processor_gradients import ProcessorReversePass, ReversePass
+from tauforge.simulation.rollout_task import RolloutTask, RowGradients, rollout_task
 from tauforge.simulation.rollouts import Rollout, at_the_ends, rollout_of, with_reasons
 from tauforge.simulation.stability import warn_of_stiffness
 
@@ -116,7 +116,7 @@ def differentiable_rollout(
         )
     if controller is not None:
         controller.reset()
-    way_back: WayBack = GpuWayBack(task) if task.on_gpu else ProcessorWayBack(task)
+    way_back: ReversePass = GpuReversePass(task) if task.on_gpu else ProcessorReversePass(task)
     runs = rollout_of(task, *way_back.records)
     finite, shape = runs.finite, runs.position.shape[:2]  # asked now: the user may change the arrays
     if not task.on_gpu:
@@ -149,7 +149,7 @@ def _bar(task: RolloutTask, name: str, given: Any, shape: Shape) -> Any | None:
     return array.astype(task.position.dtype, copy=False)
 
 
-def _gradient(task: RolloutTask, bars: Bars, initial: list[Shape], finite: Any) -> RolloutGradient:
+def _gradient(task: RolloutTask, bars: RowGradients, initial: list[Shape], finite: Any) -> RolloutGradient:
     """Each of the shape that was given: what rows share gets the sum over the rows that did not run away."""
 
     def of_shape(rows: Any, shape: Shape) -> Any:

@@ -1,4 +1,4 @@
-"""A rollout that is to be run: its rows, its law, its plant and its schedule, checked before it starts."""
+"""Arguments of a rollout, checked before it starts: rows, law, plant and schedule."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.evaluation.arguments import check_names, check_values
 from tauforge.evaluation.unmodified import method_is_ours
 from tauforge.kernels.cuda import arrays
-from tauforge.kernels.cuda.arrays import is_on_gpu
-from tauforge.kernels.cuda.kernel import DTYPES
+from tauforge.kernels.cuda.arrays import KERNEL_DTYPES, is_on_gpu
 from tauforge.kernels.specification import Shape
 from tauforge.motion.motion import Motion, MotionSample, in_velocities_of, positive
 from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import PlainState
 from tauforge.simulation import checks
-from tauforge.simulation.compiled_steps import Fields, can_compile
 from tauforge.simulation.stability import warn_of_sampling
 from tauforge.simulation.step_formulas import Given, StepFormulas, field_shape
+from tauforge.simulation.steps import Fields
+from tauforge.simulation.traceable_robot import can_compile
 from tauforge.validation import did_you_mean
 
 AS_A_CLASS = (
@@ -36,7 +36,7 @@ AS_A_CLASS = (
 
 
 class Schedule(NamedTuple):
-    """How long and how finely.
+    """Duration and resolution of a rollout.
 
     step:     s, of the integrator
     period:   s, between two questions to the law
@@ -58,7 +58,7 @@ class Schedule(NamedTuple):
 
 
 class RolloutTask(NamedTuple):
-    """A rollout of N rows. The arrays are NumPy's, or CuPy's on one GPU and of one precision.
+    """A rollout of N rows. The arrays are NumPy arrays, or CuPy arrays on one GPU and of one precision.
 
     position, velocity: (N, n)
     gains:              arrays (N, *core) or (*core) in place of the law's own, by name
@@ -88,23 +88,23 @@ class RolloutTask(NamedTuple):
 
     @property
     def device(self) -> AbstractContextManager[Any]:
-        """What is allocated inside lies beside the states."""
+        """Context in which new arrays lie beside the states."""
         device: AbstractContextManager[Any] = self.position.device if self.on_gpu else nullcontext()
         return device
 
     @property
     def compiles(self) -> bool:
-        """Whether law, dynamics and integrator can be one kernel."""
+        """True if law, dynamics and integrator can be one kernel."""
         return can_compile(self.controller, self.plant) and (self.payload is None or self._payload_is_argument)
 
     @property
     def may_refuse(self) -> bool:
-        """Whether a kernel's steps may leave rows to the plant's own methods."""
+        """True if the steps of a kernel may leave rows to the plant's own methods."""
         return type(self.plant.state_space) is not PlainState
 
     @property
     def _payload_is_argument(self) -> bool:
-        """Whether the formulas of the plant take payloads, and its methods do not say otherwise."""
+        """True if the formulas of the plant take payloads, and its methods do not say otherwise."""
         plant = self.plant
         dynamics = [name for name in ("forward_dynamics", "inverse_dynamics") if name in plant.functions]
         taken = all(PAYLOAD in plant.functions[name].optional for name in dynamics)
@@ -145,6 +145,21 @@ class RolloutTask(NamedTuple):
         if self.motion is None or in_space:
             return np.full((len(kept), self.plant.n), np.nan)
         return self.motion.sample(self.schedule.period * np.array(kept)).position
+
+
+class RowGradients(NamedTuple):
+    """Gradients row by row; the arrays are those of the rollout's library.
+
+    position, velocity: (N, n), by the initial state
+    gains, plant:       (N, ...) by the gains, and by the fields and the payload's numbers, by name
+    forces:             (N, periods, m), or None
+    """
+
+    position: Any
+    velocity: Any
+    gains: dict[str, Any]
+    plant: dict[str, Any]
+    forces: Any | None
 
 
 def as_rows(value: Any, core: Shape, rows: int) -> Any:
@@ -229,7 +244,7 @@ def _forces(given: Any, m: int) -> Any:
 
 
 def _fields(real: Robot, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Values on a GPU are not looked at, for that would copy them."""
+    """Varying fields, checked; values on a GPU are not inspected, for that would copy them."""
     there = {name: value for name, value in given.items() if is_on_gpu(value)}
     here = check_values(real, {name: value for name, value in given.items() if name not in there})
     check_names(real, tuple(given))
@@ -303,7 +318,7 @@ def _on_gpu(initial: Any, shapes: Mapping[str, Shape], robot: Robot) -> list[Any
     """Positions and velocities on one GPU, in one precision."""
     found = [arrays.on_device("initial", x) for x in initial]
     batch = _batch(found, shapes, robot)
-    if found[0].dtype != found[1].dtype or str(found[0].dtype) not in DTYPES:
+    if found[0].dtype != found[1].dtype or str(found[0].dtype) not in KERNEL_DTYPES:
         got = ", ".join(str(x.dtype) for x in found)
         raise ShapeError("initial", expected="float64 or float32 numbers, both the same", got=got)
     if found[0].device != found[1].device:

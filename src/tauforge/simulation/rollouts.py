@@ -1,8 +1,8 @@
 """`tf.rollout`: thousands of simulations at once, so that a Monte Carlo study is one call.
 
 A law that is arithmetic on the robot's dynamics (computed torque and the proportional ones), the dynamics and the
-integrator's step are traced together into one kernel (`compiled_steps`) where the robot has formulas of its state.
-Rows that such a kernel refuses are stepped by the robot's own methods (`batch_steps`). Otherwise the law, and then
+integrator's step are traced together into one kernel (`steps.CompiledSteps`) where the robot has formulas of its state.
+Rows that such a kernel refuses are stepped by the robot's own methods (`steps.BatchSteps`). Otherwise the law, and then
 the kernel of the dynamics, are called for all rows at once between steps of the same Runge-Kutta. A
 robot with a method accelerations or forward_dynamics of its own is called row by row.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,16 +24,16 @@ from tauforge.evaluation.arguments import in_rows
 from tauforge.evaluation.array_libraries import arithmetic_of
 from tauforge.evaluation.evaluator import kernels_allowed
 from tauforge.kernels.backends import NoKernelError
-from tauforge.motion.motion import Motion, MotionSample
+from tauforge.motion.motion import Motion
 from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
-from tauforge.simulation.batch_steps import BatchSteps, WatchedSteps
-from tauforge.simulation.compiled_steps import WHOLE, CompiledSteps, StagedSteps, State
 from tauforge.simulation.gpu_rollouts import gpu_records
 from tauforge.simulation.integrators import FAR, RAN_AWAY, ran_away
 from tauforge.simulation.rollout_task import RolloutTask, rollout_task
 from tauforge.simulation.stability import warn_of_stiffness
 from tauforge.simulation.step_formulas import StepFormulas
+from tauforge.simulation.steps import ONE_KERNEL_OPERATIONS, BatchSteps, CompiledSteps, StagedSteps, Steps, WatchedSteps
+from tauforge.validation import counted
 
 Fields = Mapping[str, Array]
 Report = Callable[[float], None]
@@ -63,9 +63,9 @@ class Rollout:
     def __repr__(self) -> str:
         runs, instants = self.position.shape[:2]
         lost = int((~self.finite).sum())
-        text = f"{runs} run{'s' * (runs != 1)}, {instants} instant{'s' * (instants != 1)}"
         span = float(self.time[-1] - self.time[0]) if instants else 0.0
-        return f"Rollout({text}, {span:.6g} s" + (f", {lost} not finite)" if lost else ")")
+        text = f"{counted(runs, 'run')}, {counted(instants, 'instant')}, {span:.6g} s"
+        return f"Rollout({text}, {lost} not finite)" if lost else f"Rollout({text})"
 
     @property
     def error(self) -> Array:
@@ -81,26 +81,6 @@ class Rollout:
         xp, _ = arithmetic_of(self.position)
         finite: Array = xp.isfinite(self.position).all(axis=(1, 2)) & xp.isfinite(self.velocity).all(axis=(1, 2))
         return finite
-
-
-class Steps(Protocol):
-    """All rows' states from step to step, from `start` on; `read` gives their positions and velocities.
-
-    The forces of a step are new ones from the law, or those held.
-    reasons: why rows have no state any more, by their numbers, where it is known
-    """
-
-    reasons: dict[int, str]
-
-    def start(self, position: Array, velocity: Array) -> State: ...
-
-    def read(self, state: State) -> tuple[Array, Array]: ...
-
-    def controlled(
-        self, t: float, state: State, target: MotionSample | None, added: Array | None
-    ) -> tuple[State, Array]: ...
-
-    def held(self, t: float, state: State, force: Array) -> State: ...
 
 
 def rollout(
@@ -144,8 +124,8 @@ def rollout(
     method accelerations or forward_dynamics of their own, are asked by their own methods. Rows of a mechanism that
     come near a singular position take their steps by its own methods, too, as long as these find a way. Rows that
     start where a motion moves neither mass nor inertia are NaN; `simulate` does not start there.
-    Where `initial` are CuPy's arrays, all rows run on their GPU in their precision, and the rows of the result are
-    CuPy's arrays: for our own laws only. The forces must be there, too.
+    Where `initial` are CuPy arrays, all rows run on their GPU in their precision, and the rows of the result are CuPy
+    arrays; for our own laws only. The forces must be on that GPU, too.
     StiffFrictionWarning and UnstableLoopWarning as in `simulate`; the latter for the law's own gains and the plant's
     own numbers.
     Identity: every row equals `simulate` with method="rk4" and the same control period.
@@ -242,7 +222,7 @@ def _without_lost(position: Array, velocity: Array, force: Array) -> None:
 
 
 def steps_of(task: RolloutTask) -> Steps:
-    """The quickest that give the right answer."""
+    """The fastest steps that give the right answer."""
     why = ""
     if kernels_allowed() and task.compiles:
         try:
@@ -261,13 +241,13 @@ def own_steps(task: RolloutTask) -> BatchSteps:
 
 def compiled_steps(task: RolloutTask, formulas: StepFormulas) -> CompiledSteps | StagedSteps:
     """In one kernel for a step, or in several where one would take long to compile."""
-    kind = StagedSteps if task.may_refuse and formulas.operations > WHOLE else CompiledSteps
+    kind = StagedSteps if task.may_refuse and formulas.operations > ONE_KERNEL_OPERATIONS else CompiledSteps
     return kind(formulas, task.plant, tuple(task.gains.values()), tuple(task.plant_numbers.values()))
 
 
 @contextmanager
 def _reporting(progress: bool | Report) -> Iterator[Report]:
-    """What is given, or a bar of rich on the terminal."""
+    """The given callable, or one that draws a progress bar on the terminal."""
     if not progress or callable(progress):
         yield progress or (lambda _: None)
         return

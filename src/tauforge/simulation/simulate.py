@@ -22,12 +22,12 @@ from tauforge.motion.motion import Motion, in_velocities_of, positive
 from tauforge.robots.robot import Robot
 from tauforge.simulation import checks
 from tauforge.simulation.closed_loop import ClosedLoop, Disturbance, RecordingBuilder, Sensors
-from tauforge.simulation.events import SINGULAR, STOPPED, Event, energy_drift, singular_crossing
-from tauforge.simulation.integrators import METHODS, RAN_AWAY, Stop, integrator
+from tauforge.simulation.events import SINGULAR_POSE, STOPPED, Event, energy_drift, singular_crossing
+from tauforge.simulation.integrators import INTEGRATORS, RAN_AWAY, Stop
 from tauforge.simulation.recording import Recording
 from tauforge.simulation.stability import warn_of_sampling, warn_of_stiffness
 
-BLOCK = 512  # steps of a free motion at a time
+FREE_STEPS_AT_ONCE = 512  # steps of a free motion at a time
 DRIFT = 1e-6  # of the energy of a free motion: above, a warning
 
 
@@ -91,27 +91,21 @@ def simulate(
     hold = 0 if control_period is None else checks.whole_steps("control_period", period, h)
     steps = (hold or 1) * checks.enough_steps("duration", checks.run_time(duration, motion), period)
     every = checks.whole_number("record_every", record_every)
-    if method not in METHODS:
-        raise ShapeError("method", expected=f"one of {', '.join(METHODS)}", got=repr(method))
+    if method not in INTEGRATORS:
+        raise ShapeError("method", expected=f"one of {', '.join(INTEGRATORS)}", got=repr(method))
     if method == "symplectic" and (controller is not None or disturbance is not None):
-        raise UnsupportedFeatureError(
-            "the symplectic method takes no controller and no disturbance",
-            field="method",
-            remedy="Use rk4 or dormand-prince",
-        )
+        problem = "the symplectic method takes no controller and no disturbance"
+        raise UnsupportedFeatureError(problem, field="method", remedy="Use rk4 or dormand-prince")
     if sensors is not None and sensors.noisy and not hold:
-        raise ModelError(
-            "noise needs a sampling period; sampled at every instant, it would average out",
-            field="sensors",
-            remedy="Give control_period=",
-        )
+        problem = "noise needs a sampling period; sampled at every instant, it would average out"
+        raise ModelError(problem, field="sensors", remedy="Give control_period=")
     loop = ClosedLoop(real, controller, motion, sensors, disturbance, checks.force_limits(real, force_limits))
     builder = RecordingBuilder(loop, every, steps)
     if hold:
         warn_of_sampling(controller, real, position, period, steps // hold)
-    advance = integrator(method, real).advance
+    advance = INTEGRATORS[method](real).advance
     # a law is asked in the order of time and a push is looked for in every step; a free motion needs neither
-    length = hold or (BLOCK if controller is None and disturbance is None else 1)
+    length = hold or (FREE_STEPS_AT_ONCE if controller is None and disturbance is None else 1)
     y, k, stop = space.pack(position, velocity), 0, None
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"), keeping(builder, motion):
         while True:
@@ -125,7 +119,7 @@ def simulate(
             if crossing is not None:
                 builder.watch.add(crossing[1])
                 if controller is not None:
-                    rows, stop = rows[: crossing[0] + 1], Stop(SINGULAR)
+                    rows, stop = rows[: crossing[0] + 1], Stop(SINGULAR_POSE)
             if stop is not None:
                 builder.write(times, rows, force)
                 break
@@ -138,11 +132,9 @@ def simulate(
     free = controller is None and disturbance is None and method != "symplectic"
     free = free and (real.dissipation is None or not real.dissipation.takes_energy)
     if free and (drift := energy_drift(real, recording.position, recording.velocity)) > DRIFT:
-        drifting = EnergyDriftWarning(
-            f"the energy of {real.name} drifts by {drift:.1e} of its kinetic energy",
-            remedy="Take a shorter step, or method='dormand-prince'",
-        )
-        warnings.warn(drifting, stacklevel=2)
+        drifting = f"the energy of {real.name} drifts by {drift:.1e} of its kinetic energy"
+        remedy = "Take a shorter step, or method='dormand-prince'"
+        warnings.warn(EnergyDriftWarning(drifting, remedy=remedy), stacklevel=2)
     if method == "rk4":
         warn_of_stiffness(real, recording.position, h, law=None if hold else controller)
     return recording
@@ -150,7 +142,7 @@ def simulate(
 
 @contextmanager
 def keeping(builder: RecordingBuilder, motion: Motion | None) -> Iterator[None]:
-    """Whatever a law of the user's raises carries the recording so far."""
+    """Adds the recording so far to whatever a law of the user raises."""
     try:
         yield
     except Exception as error:
@@ -161,17 +153,16 @@ def keeping(builder: RecordingBuilder, motion: Motion | None) -> Iterator[None]:
 
 
 def _ended(stop: Stop, recording: Recording, advice: str | None) -> Recording:
-    """At a singular pose the recording so far; else an error that holds it.
+    """The recording so far if the run ended at a singular pose; otherwise raises an error that holds it.
 
-    advice: about the motion, where there is something to say
+    advice: about the motion, or None
     """
     time = float(recording.time[-1])
-    if stop.reason == SINGULAR or (isinstance(stop.error, SingularityError) and len(recording.time) > 1):
+    if stop.reason == SINGULAR_POSE or (isinstance(stop.error, SingularityError) and len(recording.time) > 1):
         if stop.error is not None:
-            recording = recording.with_event(Event(time, SINGULAR, str(stop.error)))
-        warnings.warn(
-            f"the run ends at a singular pose, t = {recording.events[-1].time:.6g} s", SingularityWarning, stacklevel=3
-        )
+            recording = recording.with_event(Event(time, SINGULAR_POSE, str(stop.error)))
+        ends = f"the run ends at a singular pose, t = {recording.events[-1].time:.6g} s"
+        warnings.warn(ends, SingularityWarning, stacklevel=3)
         return recording
     if isinstance(stop.error, SingularityError):  # the very start
         raise stop.error

@@ -35,13 +35,13 @@ from tauforge.simulation.checks import Law
 
 Fields = Mapping[str, Array]
 BEARABLE = 2.5  # rate times step: below Runge-Kutta's 2.785, for positions between those that are looked at
-LOOKS = 256  # positions that are looked at
+CHECKED_POSITIONS = 256  # positions that are looked at
 INVERTIBLE = 1e12  # condition number of mass matrices that say something about rates
-MARGIN = 1.01  # of what is advised: it is printed with three digits
+ADVICE_MARGIN = 1.01  # of what is advised: it is printed with three digits
 GROWTH = 2.0  # of errors in a run: less is no reason to warn
-ROUNDING = 1e-6  # of an eigenvalue: rounding leaves 1e-8 of two that are equal
+EIGENVALUE_ROUNDING = 1e-6  # of an eigenvalue: rounding leaves 1e-8 of two that are equal
 STABLE = 1e-9  # by which the largest eigenvalue of a stable loop may be above 1
-HALVINGS = 8  # of the control period, in search of one that is stable
+PERIOD_HALVINGS = 8  # of the control period, in search of one that is stable
 # The first start of each robot tells the size of its masses: every start would cost more than a short run itself.
 # Robots are known by their id, for they need no hash.
 _starts: dict[int, tuple[ref[Robot], Array, Array]] = {}
@@ -63,7 +63,7 @@ def warn_of_stiffness(
         return
     if not method_is_ours(type(plant), "forward_dynamics"):
         return  # its friction is its own
-    chosen = np.unique(np.linspace(0, len(positions) - 1, LOOKS).astype(int))
+    chosen = np.unique(np.linspace(0, len(positions) - 1, CHECKED_POSITIONS).astype(int))
     shares = {name: value[chosen] for name, value in (fields or {}).items()}
     found = _dampers(plant, shares)
     if found is None or not found.coulomb.any():
@@ -83,11 +83,11 @@ def warn_of_stiffness(
     worst = int(rates.argmax())
     speeds = step * np.abs(inverse[worst]) @ found.coulomb[worst]
     fastest_one = plant.coordinates[int(speeds.argmax())]
-    remedies = [f"a step of at most {BEARABLE / rates.max() / MARGIN:.3g} s"]
+    remedies = [f"a step of at most {BEARABLE / rates.max() / ADVICE_MARGIN:.3g} s"]
     viscous = fastest(inverse, found.viscous).max()
     if step * viscous < BEARABLE:
         smooth = fastest(inverse, found.coulomb).max() / (BEARABLE / step - viscous)
-        remedies.append(f"coulomb_speed={smooth * MARGIN:.3g}")
+        remedies.append(f"coulomb_speed={smooth * ADVICE_MARGIN:.3g}")
     stiff = StiffFrictionWarning(
         f"the friction of {plant.name} is too stiff for steps of {step:g} s: at rest {fastest_one.name} may move at up "
         f"to {speeds.max():.2g} {fastest_one.unit}/s instead of creeping below coulomb_speed={found.speed:g}",
@@ -130,9 +130,9 @@ def warn_of_sampling(law: object, plant: Robot, position: Array | None, period: 
     if gains is None:
         return
     growth = _growth(*gains, period)
-    if growth <= 1 + ROUNDING or periods * math.log(growth) < math.log(GROWTH):
+    if growth <= 1 + EIGENVALUE_ROUNDING or periods * math.log(growth) < math.log(GROWTH):
         return
-    shorter = (period / 2**k for k in range(1, HALVINGS + 1))
+    shorter = (period / 2**k for k in range(1, PERIOD_HALVINGS + 1))
     enough = next((each for each in shorter if _growth(*gains, each) <= 1 + STABLE), None)
     advice = "a larger kv" if enough is None else f"a control period of {enough:.3g} s"
     unstable = UnstableLoopWarning(
@@ -163,7 +163,7 @@ def _gains(law: object, plant: Robot, position: Array | None) -> tuple[Array, Ar
 
 
 def _tells_its_feedback(law: Controller) -> bool:
-    """Whether `feedback` belongs to `force`: a class that defines the latter alone answers to errors in its own way."""
+    """True if `feedback` belongs to `force`; a class that defines `force` alone answers to errors in its own way."""
     owner = next(cls for cls in type(law).__mro__ if "force" in vars(cls))
     told = any("feedback" in vars(cls) for cls in type(law).__mro__ if issubclass(cls, owner))
     return told and "force" not in vars(law)

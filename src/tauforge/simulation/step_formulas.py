@@ -1,7 +1,7 @@
-"""The formulas of a rollout's kernels: a step under control, a step with forces held, and what pulls gradients back.
+"""Formulas of the kernels of a rollout: a step under control, a step with forces held, and their adjoints.
 
-The law's own source is recorded: its robot is replaced by one that evaluates the formulas of the table of functions
-over whatever scalars come (`any_scalar_robot`).
+The source of the law itself is recorded: a `TraceableRobot` takes the place of its robot, which evaluates the formulas
+of the table of functions over any scalars.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from tauforge.motion.motion import MotionSample
 from tauforge.robots.loads import PAYLOAD
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import ALONE, Judged, StateFormulas, formula_results
-from tauforge.simulation.any_scalar_robot import AnyScalarRobot
 from tauforge.simulation.integrators import WEIGHTS, rk4
+from tauforge.simulation.traceable_robot import TraceableRobot
 from tauforge.tracing.differentiation import pulled_back
 from tauforge.tracing.graph import Graph, trace
 
 Scalars = Sequence[Scalar]
 Formula = Callable[..., list[Scalar]]
 Shapes = dict[str, Shape]
-TARGET = ("target", "target_rate", "target_acceleration")
+TARGET_ARGUMENTS = ("target", "target_rate", "target_acceleration")
 FORCE, ADDED, ACCELERATION, AHEAD = "force", "added_force", "acceleration", "ahead"
 BAR = "_bar"  # ends the name of the gradient by a quantity
 NO_TIME = math.nan  # laws that are compiled do not look at the time
@@ -38,7 +38,7 @@ _operations: dict[str | None, int] = {}  # of a step, by what it is traced from
 
 
 class Given(NamedTuple):
-    """What a step takes for each row besides the state.
+    """Numbers that a step takes for each row besides the state.
 
     gains:  attributes of the law
     fields: of the plant, and "payload" for the ten numbers of what it holds
@@ -54,7 +54,7 @@ class StepFormulas:
     """Specifications of one law (None: no forces but those given), plant and step. Their graphs are traced when needed.
 
     h:     s, of the integrator
-    alone: whether no other way is there for states at which the formulas are not the best
+    alone: whether the formulas must also serve states at which other methods are better
     state: the parts of the state
     """
 
@@ -78,7 +78,7 @@ class StepFormulas:
             # copies: the kernel may be traced when the user's arrays have been changed
             self._gains = {name: np.array(value) for name, value in vars(controller).items() if name != "robot"}
             self._law = copy.copy(controller)
-            self._law.robot = AnyScalarRobot(copy.copy(controller.robot))
+            self._law.robot = TraceableRobot(copy.copy(controller.robot))
             constant = {name: value.tolist() for name, value in self._gains.items() if name not in given.gains}
             law = f"{type(controller).__module__}.{type(controller).__qualname__} {constant}"
             model = controller.robot
@@ -90,7 +90,7 @@ class StepFormulas:
     @property
     def targets(self) -> Shapes:
         """Empty without a law."""
-        return {} if self._law is None else dict.fromkeys(TARGET, (self._n,))
+        return {} if self._law is None else dict.fromkeys(TARGET_ARGUMENTS, (self._n,))
 
     @property
     def added(self) -> Shapes:
@@ -281,7 +281,7 @@ class StepFormulas:
 
     @property
     def _can_invert(self) -> bool:
-        """Whether the plant's inverse dynamics gives the forces that its forward dynamics takes."""
+        """True if the plant's inverse dynamics gives the forces that its forward dynamics takes."""
         plant = self._plant
         return is_unmodified(plant) and "inverse_dynamics" in plant.functions and self.forces_shape == (plant.n,)
 
@@ -316,7 +316,9 @@ class StepFormulas:
             setattr(law, name, gain if given is None else np.array(given, dtype=object).reshape(gain.shape))
         space, y = self._space, self._y(more)
         state = space.position(self._plant.model, y), space.velocity(y)
-        position, velocity, *wanted = (np.array(x, dtype=object) for x in (*state, *(more[name] for name in TARGET)))
+        position, velocity, *wanted = (
+            np.array(x, dtype=object) for x in (*state, *(more[name] for name in TARGET_ARGUMENTS))
+        )
         force = law.force(NO_TIME, position, velocity, MotionSample(*wanted))
         return [f + more_f for f, more_f in zip(force, added, strict=True)] if ADDED in more else list(force)
 
@@ -371,7 +373,7 @@ class StepFormulas:
 
 
 def gain_argument(name: str) -> str:
-    """What the kernel calls a gain: the plant may have a field of the same name."""
+    """Name of a gain in kernels: the plant may have a field of the same name."""
     return f"gain_{name}"
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.charts.figure import Figure, Line, Panel
-from tauforge.charts.maps import Map, Maps, drawn_maps
+from tauforge.charts.figure import ChartPanel, Figure, Line
+from tauforge.charts.maps import MapPanel, Maps, drawn_maps
 from tauforge.charts.with_matplotlib import drawn
 from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError
@@ -41,7 +41,7 @@ def plot(
     at: Mapping[str, Place] | None = None,
     partial: bool = False,
 ) -> Any:
-    """A picture of one result of a sweep, as a matplotlib Figure.
+    """Draws one result of a sweep, as a matplotlib Figure.
 
     store:   path of a store, or a Dataset of `open_dataset`, such as a part of it
     result:  its name; default the first one
@@ -66,7 +66,7 @@ def _lines(found: DrawnResult) -> Figure:
         lines = [Line("", x.values, found.values)]
     else:
         lines = [Line(word, x.values, found.values[:, k]) for k, word in enumerate(found.dimensions[1].words)]
-    return Figure("sweep", found.title, "", (Panel("", x.label, found.label, tuple(lines)),))
+    return Figure("sweep", found.title, "", (ChartPanel("", x.label, found.label, tuple(lines)),))
 
 
 def _lines_of_codes(found: DrawnResult) -> list[Line]:
@@ -83,9 +83,9 @@ def _lines_of_codes(found: DrawnResult) -> list[Line]:
 def _maps(found: DrawnResult) -> Maps:
     x, y, *panels = found.dimensions
     if panels:
-        maps = tuple(Map(word, x.values, y.values, found.values[..., k]) for k, word in enumerate(panels[0].words))
+        maps = tuple(MapPanel(word, x.values, y.values, found.values[..., k]) for k, word in enumerate(panels[0].words))
     else:
-        maps = (Map("", x.values, y.values, found.values),)
+        maps = (MapPanel("", x.values, y.values, found.values),)
     own = {code: HOLDS_COLOUR for code, words in found.codes.items() if words == HOLDS}  # as in pictures of workspaces
     return Maps(found.title, x.label, y.label, found.label, maps, found.codes, NOT_COMPUTED, own)
 

@@ -16,18 +16,9 @@ from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.positions import singularity
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import HOLDS as ALL_HOLD
+from tauforge.sweeps import options as given
 from tauforge.sweeps.grid import Axis, with_units
-from tauforge.sweeps.options import (
-    MotionSamples,
-    check_values,
-    common_unit,
-    largest_size,
-    motions_of,
-    point_option,
-    root_mean_square,
-    sampled,
-    shares_of_time,
-)
+from tauforge.sweeps.options import MotionSamples, largest_size
 from tauforge.sweeps.study import Result, Study
 
 SIZING_AXES = {"speed": "", "payload": "kg", "motion": ""}  # with their units
@@ -77,7 +68,7 @@ class _Demand:
     def __init__(self, robot: Robot, motion: MotionSamples, com: Array) -> None:
         self.robot, self.motion, self.com = robot, motion, com
         position, velocity = motion.position, motion.velocity
-        self.shares = shares_of_time(motion.times)
+        self.shares = given.shares_of_time(motion.times)
         self.rates = robot.sensors.motion(position, velocity)[1]  # (k, m)
         self.outside = not (robot.bounds.margins(position) >= 0).all()
         self.quickest = largest_size(robot.positions.rates(position, velocity)[0])  # (n,)
@@ -94,7 +85,7 @@ class _Demand:
         peaks = largest_size(forces)
         found = {
             "peak_force": peaks,
-            "rms_force": root_mean_square(forces, self.shares),
+            "rms_force": given.root_mean_square(forces, self.shares),
             "peak_speed": speeds[:, None] * largest_size(self.rates),
             "peak_power": speeds[:, None] * largest_size(forces * self.rates),
             "force_share": (peaks / robot.max_forces).max(axis=-1),
@@ -113,10 +104,10 @@ class _Demand:
 def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: Mapping[str, str]) -> Study:
     robot.check_function("inverse_dynamics")
     checked = with_units(axes, SIZING_AXES)
-    motions = motions_of(robot, at, options)
+    motions = given.motions_of(robot, at, options)
     _check(robot, checked, len(motions))
-    com = point_option(options, "com")
-    samples = tuple(sampled(robot, name, motion) for name, motion in motions.items())
+    com = given.point_option(options, "com")
+    samples = tuple(given.sampled(robot, name, motion) for name, motion in motions.items())
     compute = SizingDemands(robot, samples, com)
     check_actuator_motion(compute, robot)
     longest = max(len(sample.times) for sample in samples)
@@ -138,10 +129,10 @@ def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: 
 
 def _check(robot: Robot, axes: Sequence[Axis], motions: int) -> None:
     names = [axis.name for axis in axes]
-    check_values(axes, "speed", lambda x: x >= 0, "speeds >= 0")
-    check_values(axes, "payload", lambda x: x >= 0, "masses >= 0")
+    given.check_values(axes, "speed", lambda x: x >= 0, "speeds >= 0")
+    given.check_values(axes, "payload", lambda x: x >= 0, "masses >= 0")
     inside = f"a whole number from 1 to {motions}, the number of a motion"
-    check_values(axes, "motion", lambda x: (x >= 1) & (x <= motions) & (x.dtype.kind == "i"), inside)
+    given.check_values(axes, "motion", lambda x: (x >= 1) & (x <= motions) & (x.dtype.kind == "i"), inside)
     if motions > 1 and "motion" not in names:
         numbers = ",".join(str(k + 1) for k in range(motions))
         raise ModelError(
@@ -152,8 +143,8 @@ def _check(robot: Robot, axes: Sequence[Axis], motions: int) -> None:
 
 
 def _results(robot: Robot) -> tuple[Result, ...]:
-    force = common_unit(actuator.unit for actuator in robot.actuators)
-    speed = common_unit(f"{sensor.unit}/s" for sensor in robot.sensors.quantities)
+    force = given.common_unit(actuator.unit for actuator in robot.actuators)
+    speed = given.common_unit(f"{sensor.unit}/s" for sensor in robot.sensors.quantities)
     each = {"actuator": len(robot.actuators)}
     found = [
         Result("peak_force", "float32", force, "largest force of each actuator", core=each),

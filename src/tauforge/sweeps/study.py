@@ -148,10 +148,9 @@ class Study:
 
 
 def _usual_fill(dtype: np.dtype[Any]) -> float | int:
-    if not np.issubdtype(dtype, np.integer):
+    if dtype.kind not in "iu":
         return np.nan
-    bounds = np.iinfo(dtype)
-    return int(bounds.max if np.issubdtype(dtype, np.unsignedinteger) else bounds.min)
+    return int(np.iinfo(dtype).max if dtype.kind == "u" else np.iinfo(dtype).min)
 
 
 def _as_json(field: str, value: Mapping[str, Any]) -> dict[str, Any]:

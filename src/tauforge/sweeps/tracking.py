@@ -1,4 +1,4 @@
-"""The study "tracking": how well computed torque follows a motion when the model's masses are not the robot's."""
+"""The study "tracking": errors of computed torque when the masses of the model are not those of the robot."""
 
 from __future__ import annotations
 
@@ -17,18 +17,9 @@ from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import enough_steps
 from tauforge.simulation.rollouts import Rollout, rollout
+from tauforge.sweeps import options as given
 from tauforge.sweeps.grid import Axis, with_units
-from tauforge.sweeps.options import (
-    check_values,
-    common_unit,
-    largest_size,
-    motions_of,
-    number_option,
-    point_option,
-    positive_option,
-    root_mean_square,
-    shares_of_time,
-)
+from tauforge.sweeps.options import largest_size
 from tauforge.sweeps.study import Result, Study
 
 TRACKING_AXES = {"seed": "", "spread": "", "frequency": "rad/s", "payload": "kg"}  # with their units
@@ -75,14 +66,12 @@ class TrackingErrors:
             return self._summary(self.runs(fields, payloads, self.frequency))
         if self.gains_in_rows:
             return self._summary(self.runs(fields, payloads, frequencies))
-        found: dict[str, Array] = {}
-        for frequency in np.unique(frequencies):
-            rows = frequencies == frequency
-            mine = {name: value[rows] for name, value in fields.items()}
-            some = self._summary(self.runs(mine, None if payloads is None else payloads[rows], float(frequency)))
-            for name, values in some.items():
-                found.setdefault(name, np.empty((points, *values.shape[1:])))[rows] = values
-        return found
+
+        def of_one(rows: Array) -> dict[str, Array]:
+            mine, held = {name: x[rows] for name, x in fields.items()}, None if payloads is None else payloads[rows]
+            return self._summary(self.runs(mine, held, float(frequencies[rows][0])))
+
+        return given.gathered(points, (frequencies == frequency for frequency in np.unique(frequencies)), of_one)
 
     def runs(
         self,
@@ -91,7 +80,7 @@ class TrackingErrors:
         frequency: float | Array,
         duration: float | None = None,
     ) -> Rollout:
-        """One run for each row of the fields; frequency: one for all, or (N,) in one rollout."""
+        """Simulates one run for each row of the fields; frequency: one for all, or (N,) in one rollout."""
         in_rows = isinstance(frequency, np.ndarray)
         law = ComputedTorque(self.robot, *_gains(self.frequency if in_rows else frequency))
         matrices = (np.multiply.outer(gain, np.eye(self.robot.n)) for gain in _gains(frequency))
@@ -111,23 +100,23 @@ class TrackingErrors:
         error = self.robot.positions.error(runs.target_position, runs.position)
         return {
             "largest_error": largest_size(error),
-            "rms_error": root_mean_square(error, shares_of_time(runs.time)),
+            "rms_error": given.root_mean_square(error, given.shares_of_time(runs.time)),
             "largest_force": largest_size(runs.force),
         }
 
 
 def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: Mapping[str, str]) -> Study:
     checked = with_units(axes, TRACKING_AXES)
-    step = positive_option(options, "step", "s", INTEGRATOR_STEP)
-    period = positive_option(options, "control_period", "s", step)
-    spread = number_option(options, "spread", "", SPREAD)
-    frequency = positive_option(options, "frequency", "rad/s", FREQUENCY)
+    step = given.positive_option(options, "step", "s", INTEGRATOR_STEP)
+    period = given.positive_option(options, "control_period", "s", step)
+    spread = given.number_option(options, "spread", "", SPREAD)
+    frequency = given.positive_option(options, "frequency", "rad/s", FREQUENCY)
     _check(checked, options, spread)
     mine = _with_smooth_friction(robot, options)
-    motions = motions_of(mine, at, options)
+    motions = given.motions_of(mine, at, options)
     if len(motions) > 1:
         raise ModelError(f"expected one motion, got {len(motions)}", field="option motions")
-    com = point_option(options, "com")
+    com = given.point_option(options, "com")
     (motion,) = motions.values()
     targets = sampled_at(motion, period)
     names, held = [axis.name for axis in checked], {"spread": spread, "frequency": frequency}
@@ -163,21 +152,21 @@ def _check(axes: Sequence[Axis], options: Mapping[str, str], spread: float) -> N
         raise ModelError(f"{taken} is an axis", field=f"option {taken}", remedy="Give it as an axis or as an option")
     if not 0 <= spread < 1:
         raise ModelError(f"expected a number from 0 to below 1, got {spread:g}", field="option spread")
-    check_values(axes, "seed", lambda x: (x >= 0) & (x.dtype.kind == "i"), "whole numbers >= 0")
-    check_values(axes, "spread", lambda x: (x >= 0) & (x < 1), "numbers from 0 to below 1")
-    check_values(axes, "frequency", lambda x: x > 0, "numbers above 0")
-    check_values(axes, "payload", lambda x: x >= 0, "masses >= 0")
+    given.check_values(axes, "seed", lambda x: (x >= 0) & (x.dtype.kind == "i"), "whole numbers >= 0")
+    given.check_values(axes, "spread", lambda x: (x >= 0) & (x < 1), "numbers from 0 to below 1")
+    given.check_values(axes, "frequency", lambda x: x > 0, "numbers above 0")
+    given.check_values(axes, "payload", lambda x: x >= 0, "masses >= 0")
 
 
 def _with_smooth_friction(robot: Robot, options: Mapping[str, str]) -> Robot:
     friction = robot.dissipation or Dissipation(robot)
     if friction.jumps or "coulomb_speed" in options:
-        return friction.smoothed(positive_option(options, "coulomb_speed", "rad/s", COULOMB_SPEED))
+        return friction.smoothed(given.positive_option(options, "coulomb_speed", "rad/s", COULOMB_SPEED))
     return robot
 
 
 def _tried(compute: TrackingErrors, axes: Sequence[str]) -> TrackingErrors:
-    """The computation after one control period of one run: errors come now, and not from a block on a cluster."""
+    """Tries one control period of one run: errors come now, and not from a block on a cluster."""
     fields = compute.errors.drawn(np.zeros(1, np.int64), np.array([compute.spread]))
     payloads, period = np.zeros(1) if "payload" in axes else None, compute.targets.period
     compute.runs(fields, payloads, compute.frequency, period)
@@ -190,8 +179,8 @@ def _tried(compute: TrackingErrors, axes: Sequence[str]) -> TrackingErrors:
 
 
 def _results(robot: Robot) -> tuple[Result, ...]:
-    unit = common_unit(coordinate.unit for coordinate in robot.coordinates)
-    force = common_unit(actuator.unit for actuator in robot.actuators)
+    unit = given.common_unit(coordinate.unit for coordinate in robot.coordinates)
+    force = given.common_unit(actuator.unit for actuator in robot.actuators)
     each, forces = {"coordinate": robot.n}, {"actuator": len(robot.actuators)}
     return (
         Result("largest_error", "float32", unit, "largest error of each coordinate", core=each),
@@ -269,5 +258,5 @@ def _bodies(value: Array) -> tuple[int, ...]:
 
 
 def _units(seed: int, count: int) -> Array:
-    """Numbers between -1 and 1, the same for a seed on every machine."""
+    """Random numbers between -1 and 1, the same for a seed on every machine."""
     return np.asarray(2 * np.random.Generator(np.random.PCG64(seed)).random(count) - 1)

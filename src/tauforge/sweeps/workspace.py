@@ -15,7 +15,14 @@ from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
-from tauforge.robots.static_quantities import QUANTITIES, UNKNOWN, at_positions, check_quantities, codes, unknown_words
+from tauforge.robots.static_quantities import (
+    QUANTITIES,
+    UNKNOWN_LIMIT,
+    at_positions,
+    check_quantities,
+    codes,
+    unknown_words,
+)
 from tauforge.sweeps.grid import Axis
 from tauforge.sweeps.options import SweptPositions, common_unit, number_option, positions_and_axes
 from tauforge.sweeps.study import Result, Study
@@ -42,7 +49,7 @@ class AtPositions:
     payload: float = 0.0
     forces: bool = False
     largest_condition: float | None = None
-    unknown: int = UNKNOWN
+    unknown: int = UNKNOWN_LIMIT
 
     def __call__(self, block: Mapping[str, Array]) -> dict[str, Array]:
         points = len(next(iter(block.values())))
@@ -89,7 +96,7 @@ def workspace_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float],
     if (masses > 0).any() and not weighed:
         raise ModelError("nothing that is asked depends on it", field="payload", remedy="Add force to the quantities")
     named = codes(robot, forces=forces, condition=largest_condition is not None)
-    unknown = UNKNOWN
+    unknown = UNKNOWN_LIMIT
     if robot.loops is not None:
         named, unknown = (*named, unknown_words(robot)), len(named)
     judged = {"forces": forces, "condition": largest_condition, "payload": payload}
@@ -104,15 +111,13 @@ def workspace_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float],
         )
         for name in quantities
     )
-    held = {c.name: float(x) for c, x in zip(robot.coordinates, positions.home, strict=True)}
-    others = {c.name: held[c.name] for i, c in enumerate(robot.coordinates) if i not in positions.columns.values()}
     return Study(
         name="workspace",
         axes=checked,
         results=results,
         compute=AtPositions(robot, positions, quantities, payload, forces, largest_condition, unknown),
         title=f"Workspace of {robot.name}",
-        attributes={"robot": robot.name, "at": others, "judged": judged},
+        attributes={"robot": robot.name, "at": positions.held(robot), "judged": judged},
     )
 
 
@@ -153,12 +158,11 @@ def holding_forces_study(
 ) -> Study:
     positions, checked = positions_and_axes(robot, axes, at)
     unit = common_unit(actuator.unit for actuator in robot.actuators)
-    held = {c.name: float(x) for c, x in zip(robot.coordinates, positions.home, strict=True)}
     return Study(
         name="holding-forces",
         axes=checked,
         results=(Result("largest_force", "float32", unit, "largest force that holds the robot at rest"),),
         compute=HoldingForces(robot, positions),
         title=f"Largest holding force of {robot.name}",
-        attributes={"robot": robot.name, "at": {name: x for name, x in held.items() if name not in positions.columns}},
+        attributes={"robot": robot.name, "at": positions.held(robot)},
     )

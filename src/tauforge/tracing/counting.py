@@ -14,7 +14,7 @@ from typing import NamedTuple
 from tauforge.algebra.scalars import FoldingScalar, Scalar, is_number
 from tauforge.tracing.graph import Graph, Node
 
-KINDS = {
+COUNTED_AS = {
     "mul": "multiplications",
     "add": "additions",
     "sub": "additions",
@@ -41,13 +41,13 @@ class Operations(NamedTuple):
 def operations(tally: Counter[str]) -> Operations:
     total: Counter[str] = Counter()
     for op, number in tally.items():
-        if op in KINDS:
-            total[KINDS[op]] += number
+        if op in COUNTED_AS:
+            total[COUNTED_AS[op]] += number
     return Operations(**total)
 
 
 def varying(graph: Graph, constants: str) -> list[bool]:
-    """Which nodes depend on more than inputs whose names begin with `constants` (parameters of the robot)."""
+    """Mask of nodes that depend on more than inputs whose names begin with `constants` (parameters of the robot)."""
     result: list[bool] = []
     for node in graph.nodes:
         if node.op == "input":

@@ -14,7 +14,7 @@ from tauforge.algebra.scalars import BINARY, FoldingScalar, Scalar, arctangent, 
 
 ODD = frozenset({"sin", "sign", "tanh"})
 EVEN = frozenset({"cos", "abs"})
-FREE = ("input", "constant")  # no operations
+LEAVES = ("input", "constant")  # no operations
 
 
 class Node(NamedTuple):

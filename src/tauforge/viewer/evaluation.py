@@ -27,7 +27,7 @@ DOWN = np.array([0.0, 0.0, -1.0])
 
 
 class State(NamedTuple):
-    """What the controls of the panel say.
+    """State that the controls of the panel give.
 
     position:     (N,); velocity and acceleration (n,)
     payload:      kg, a point at the origin of the moved body
@@ -49,7 +49,7 @@ class State(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What follows from a state.
+    """Numbers that follow from a state.
 
     forces:      (m,) N m or N; NaN where there is none
     difference:  (m,) of the formulation's forces from the default's, or None for the default itself
@@ -98,12 +98,12 @@ class Evaluation:
 
     @property
     def takes_gravity(self) -> bool:
-        """Whether gravity can be changed."""
+        """True if gravity can be changed."""
         return self._weightless is not None
 
     @property
     def formulations(self) -> tuple[str, ...]:
-        """Those of the robot that take a payload."""
+        """Formulations of the robot that take a payload."""
         return self.robot.formulations.taking(["payload"] if self.takes_payload else [])
 
     def start(self) -> State:
@@ -112,7 +112,7 @@ class Evaluation:
         return State(np.array(self.robot.positions.default, float), zero, zero, 0.0, self.gravity)
 
     def usual_forces(self) -> Array:
-        """(m,) N m or N, the largest of a few random states; 0 where there are none."""
+        """Largest forces (m,) N m or N of a few random states; 0 where there are none."""
         try:
             motion = self.robot.random_states(USUAL_STATES)
         except TauforgeError:  # a robot that hardly stands anywhere
@@ -128,7 +128,7 @@ class Evaluation:
         return state._replace(payload=0.0, gravity=self.gravity, formulation=None)
 
     def loads_text(self, state: State) -> str:
-        """What the loads of a state are beside those of the robot as it was given; "" for none."""
+        """Words for the loads of a state beside those of the robot as it was given; "" for none."""
         texts = []
         if self._loads(state):
             texts.append(f"payload {number(state.payload)} kg")
@@ -139,7 +139,7 @@ class Evaluation:
         return ", ".join(texts)
 
     def read(self, state: State) -> Reading:
-        """All that the panel shows."""
+        """Computes all that the panel shows."""
         robot = self.robot
         rows, rates = state.position[None], state.velocity[None]
         conditions = body_condition(robot, rows)
@@ -172,7 +172,7 @@ class Evaluation:
         return forces
 
     def warm_up(self, is_wanted: Callable[[], bool]) -> None:
-        """Has the kernels made that the first payload, the first other gravity and both need.
+        """Makes the kernels that the first payload, the first other gravity and both need.
 
         is_wanted: asked between them
         """
@@ -183,7 +183,7 @@ class Evaluation:
                 self.read(start._replace(payload=payload, gravity=gravity))
 
     def reactions(self, state: State) -> tuple[Reaction, ...]:
-        """What the joints carry; none where there are no forces."""
+        """Reactions of the joints; none where there are no forces."""
         if self.problem:
             return ()
         loads, scale = self._loads(state), self._scale(state)
@@ -222,18 +222,18 @@ class Evaluation:
         return "no forces: what was computed is not finite, though the pose is not singular"
 
     def _is_other(self, formulation: str | None) -> bool:
-        """Whether it is another formulation than the robot's own choice."""
+        """True for another formulation than the robot's own choice."""
         return formulation is not None and formulation != self.robot.formulations.default
 
     def _scale(self, state: State) -> float:
-        """By how much gravity is larger than that of the heavy robot."""
+        """Ratio by which gravity is larger than that of the heavy robot."""
         return state.gravity / (self.gravity or 1.0)
 
     def _loads(self, state: State) -> dict[str, Any]:
         return {"payload": Payload(state.payload)} if self.takes_payload and state.payload else {}
 
     def _forces(self, state: State, formulation: str | None) -> Array:
-        """(..., m) NaN where there are none."""
+        """Forces (..., m); NaN where there are none."""
         if self.problem:
             return np.full((*state.position.shape[:-1], len(self.robot.actuators)), np.nan)
         options = self._loads(state)
@@ -274,7 +274,8 @@ def not_unique(reactions: Sequence[Reaction]) -> str:
 
 
 def told_condition(robot: Robot, position: Array) -> Array | None:
-    """(...) what tells singular positions: the loops' condition, for they have forces where a tool loses a freedom;
-    without loops the condition number. None where there is neither.
+    """Numbers (...) that tell singular positions; None where there are none.
+
+    With loops their condition, for there are forces where a tool loses a freedom; without loops the condition number.
     """
     return body_condition(robot, position) if robot.loops is None else robot.loops.condition(position)

@@ -13,7 +13,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.pictures import triangles
-from tauforge.pictures.solids import Body, bodies_of, extent_with
+from tauforge.pictures.solids import SolidMesh, bodies_of, extent_with
 from tauforge.pictures.triangles import Mesh
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.positions import body_name
@@ -40,7 +40,7 @@ TRANSLUCENT = 0.4
 
 
 class VisibleParts(NamedTuple):
-    """What of the scene is visible."""
+    """Parts of the scene that are visible."""
 
     shapes: bool = True
     forces: bool = True
@@ -106,7 +106,7 @@ class Scene:
     def move(
         self, drawing: Drawing, shares: Array, rgb: Array, target: Drawing | None, reactions: tuple[Reaction, ...]
     ) -> None:
-        """The robot in another position.
+        """Shows the robot in another position.
 
         drawing:   at one position
         shares:    (m,) forces beside the largest; rgb: (m, 3) their colours
@@ -143,7 +143,7 @@ class Scene:
         self._place_labels()
 
     def mark_path(self, path: Array, singular: Array) -> None:
-        """The way of the moved body (k, 3), and places (j, 3) where the actuators lose control of the robot."""
+        """Marks the way of the moved body (k, 3), and places (j, 3) where the actuators lose control of the robot."""
         for node in self._path:
             node.remove()
         self._path = []
@@ -171,7 +171,7 @@ class Scene:
         return figure.points(drawing, self.size, "centre of mass", figure.CENTRE_RADIUS, colours.CENTRE)
 
     def _ghost_bars(self, drawing: Drawing) -> Bodies:
-        """A little thinner than the robot's own, so that they are inside them where the robot is on its target."""
+        """Bars a little thinner than the robot's own, and so inside them where the robot is on its target."""
         bars = figure.bars(drawing, self.size)
         thin = bars.placed._replace(scales=bars.placed.scales * (GHOST_RADIUS, GHOST_RADIUS, 1.0))
         return bars._replace(placed=thin, rgb=colours.rgb_rows([colours.GHOST] * len(bars.names)))
@@ -185,7 +185,7 @@ class Scene:
         return node
 
     def _picker(self, names: Sequence[str]) -> Callable[[Any], Any]:
-        """What to do at a click on a node of bodies with these names. A hit without an index is of none of them."""
+        """Handler of clicks on a node of bodies with these names. A hit without an index is of none of them."""
 
         async def clicked(event: Any) -> None:
             k = event.instance_index
@@ -195,7 +195,7 @@ class Scene:
         return clicked
 
     def _picker_of_one(self, name: str) -> Callable[[Any], Any]:
-        """What to do at a click on a node of one body."""
+        """Handler of clicks on a node of one body."""
 
         async def clicked(event: Any) -> None:
             self.pick(name)
@@ -211,7 +211,7 @@ class Scene:
         )
 
     def _place_labels(self) -> None:
-        """Labels for what is to have one, where it is now."""
+        """Updates the labels and their places."""
         with self._naming:
             wanted = joint_labels(self._drawing, self.size) if self._shown.names else {}
             if self._picked:
@@ -265,7 +265,7 @@ class Absent:
     visible = False
 
     def on_click(self, act: Any) -> None:
-        """There is nothing to click on."""
+        """Does nothing: there is nothing to click on."""
 
 
 def added(api: Any, name: str, bodies: Bodies, mesh: Mesh, opacity: float | None) -> Any:
@@ -295,7 +295,7 @@ def place(node: Any, bodies: Bodies) -> None:
 
 
 def _scales(bodies: Bodies) -> Array:
-    """(k, 3) of what viser got."""
+    """Scales (k, 3) of the bodies that viser got."""
     return bodies.placed.scales / UNIT
 
 
@@ -319,20 +319,20 @@ class ShapeNodes:
         return len(self._nodes)
 
     def show(self, visible: bool, *, translucent: bool) -> None:
-        """translucent: so that what is inside can be seen"""
+        """Makes the solids visible or not. translucent: so that what is inside can be seen"""
         for node, body in zip(self._nodes, self._bodies, strict=True):
             opacity = body.rgba[3] * (TRANSLUCENT if translucent else 1.0)
             node.visible, node.opacity = visible, None if opacity == 1 else opacity
 
     def place(self, drawing: Drawing) -> None:
-        """To one position."""
+        """Places the solids at one position."""
         if not self._nodes:
             return
         poses = np.stack([drawing.solids[body.solid].transform for body in self._bodies])
         for node, turn, place in zip(self._nodes, quaternions(poses[:, :3, :3]), poses[:, :3, 3], strict=True):
             node.wxyz, node.position = turn, place
 
-    def _added(self, api: Any, body: Body) -> Any:
+    def _added(self, api: Any, body: SolidMesh) -> Any:
         return api.add_mesh_simple(
             f"/shapes/{body.solid}",
             body.mesh.vertices.astype(np.float32),

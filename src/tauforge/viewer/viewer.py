@@ -12,7 +12,6 @@ import contextlib
 import functools
 import gzip
 import html
-import io
 import logging
 import socket
 import threading
@@ -31,19 +30,9 @@ from tauforge.motion.motion import Motion
 from tauforge.plugins import plugins
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.simulation.recording import Recording
+from tauforge.viewer import guard as guarding
 from tauforge.viewer.evaluation import Evaluation
-from tauforge.viewer.guard import (
-    FIRST_PAGE,
-    LOOPBACK,
-    RequestGuard,
-    bound_socket,
-    is_loopback,
-    keep_to_controls,
-    name_in_url,
-    new_token,
-    normalised,
-    screened,
-)
+from tauforge.viewer.guard import LOOPBACK, RequestGuard
 from tauforge.viewer.playback import clip_of
 from tauforge.viewer.session import Session
 from tauforge.viewer.surroundings import surroundings
@@ -76,7 +65,7 @@ class Viewer:
             self.server.close()
 
     def wait(self) -> None:
-        """Until it is closed."""
+        """Waits until it is closed."""
         while not self._closed.wait(0.5):  # a wait without an end would not hear Ctrl-C on every platform
             pass
 
@@ -162,7 +151,7 @@ VIEWER_SCRIPTS = ("names.js", "handle.js", "phone.js")
 
 
 def viser_module() -> Any:
-    """viser; ModelError with what to install where it is missing."""
+    """Imports viser; ModelError with what to install where it is missing."""
     with extra_for("the viewer needs", "viewer"):
         import viser
         import viser.infra._infra
@@ -180,12 +169,12 @@ class GuardedServer:
 
     def __init__(self, host: str, port: int | None, label: str) -> None:
         module = viser_module()
-        self.host = host = normalised(host)
-        self._socket = bound_socket(host, port)
+        self.host = host = guarding.normalised(host)
+        self._socket = guarding.bound_socket(host, port)
         bound, number = self._socket.getsockname()[:2]
-        self.token = None if is_loopback(bound) else new_token()
+        self.token = None if guarding.is_loopback(bound) else guarding.new_token()
         self.guard = RequestGuard((host, bound), number, own_files(module), self.token)
-        self.url = f"http://{name_in_url(host, bound)}:{number}/" + (f"{self.token}/" if self.token else "")
+        self.url = f"http://{guarding.name_in_url(host, bound)}:{number}/" + (f"{self.token}/" if self.token else "")
         try:
             with _starting, _guarded(module, self._socket, self.guard) as used, _quiet():
                 self.viser = module.ViserServer(host=host, port=number, label=label, verbose=False)
@@ -195,7 +184,7 @@ class GuardedServer:
         except BaseException:
             self._socket.close()
             raise
-        keep_to_controls(module, self.viser)
+        guarding.keep_to_controls(module, self.viser)
 
     def close(self) -> None:
         """Ends all connections. A second time it does nothing."""
@@ -212,7 +201,7 @@ def own_files(module: Any) -> set[str]:
 
 @contextlib.contextmanager
 def _guarded(module: Any, listening: socket.socket, guard: RequestGuard) -> Iterator[list[bool]]:
-    """While it lasts, a server that viser starts uses the socket and asks the guard; the list tells whether one did.
+    """Makes a server that viser starts use the socket and ask the guard; the list tells whether one did.
 
     viser has no way to give its server a socket or a check of its own: it calls `websockets.asyncio.server.serve` with
     its own. A guard in front of it would leave viser's own port open to everyone on the machine, and to every page that
@@ -227,7 +216,11 @@ def _guarded(module: Any, listening: socket.socket, guard: RequestGuard) -> Iter
         used.append(True)
         checked = _checked(guard, process_request)
         return original.asyncio.server.serve(
-            screened(module, handler), sock=listening, process_request=checked, logger=_connections(), **options
+            guarding.screened(module, handler),
+            sock=listening,
+            process_request=checked,
+            logger=_connections(),
+            **options,
         )
 
     infra.websockets = _Overlay(
@@ -240,7 +233,7 @@ def _guarded(module: Any, listening: socket.socket, guard: RequestGuard) -> Iter
 
 
 def _connections() -> logging.Logger:
-    """Where websockets notes what peers do wrong, such as connecting without a word. It is not said in the terminal."""
+    """Logger of faults of peers, such as connecting without a word. They are not said in the terminal."""
     logger = logging.getLogger("tauforge.viewer.connections")
     logger.propagate = False
     if not logger.handlers:
@@ -260,7 +253,7 @@ class _Overlay(SimpleNamespace):
 
 
 def _checked(guard: RequestGuard, process_request: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """What websockets asks before it answers: viser's own answer if the guard lets the request pass."""
+    """Check that websockets makes before it answers: viser's own answer if the guard lets the request pass."""
 
     def check(connection: Any, request: Any) -> Any:
         headers = request.headers
@@ -270,7 +263,7 @@ def _checked(guard: RequestGuard, process_request: Callable[[Any, Any], Any]) ->
         file = guard.file(request.path)
         answer = process_request(connection, replace(request, path=f"/{file}"))
         if answer is not None:
-            if file == FIRST_PAGE:
+            if file == guarding.FIRST_PAGE:
                 add_scripts(answer)
             for name, value in page_headers(headers["Host"]).items():
                 answer.headers[name] = value
@@ -281,16 +274,15 @@ def _checked(guard: RequestGuard, process_request: Callable[[Any, Any], Any]) ->
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """viser prints where it listens, without the token, and that it stopped; we say it ourselves."""
+    """Silences viser, which prints where it listens, without the token, and that it stopped; we say it ourselves."""
     import rich
-    from rich.console import Console
 
-    silent, console = Console(file=io.StringIO()), rich._console
-    rich._console = silent
+    console = rich.get_console()
+    before, console.quiet = console.quiet, True
     try:
         yield
     finally:
-        rich._console = console
+        console.quiet = before
 
 
 def page_headers(host: str) -> dict[str, str]:
@@ -313,7 +305,7 @@ def page_headers(host: str) -> dict[str, str]:
 
 
 def add_scripts(answer: Any) -> None:
-    """Into the answer of websockets that has viser's first page; anything else is left as it is."""
+    """Adds our scripts to the answer of websockets that has viser's first page."""
     packed = answer.headers.get("Content-Encoding") == "gzip"
     body = with_scripts(answer.body, packed)
     answer.body = body

@@ -21,18 +21,19 @@ from tauforge.evaluation.arguments import ON_SINGULAR, as_argument
 from tauforge.robots.loads import Payload
 from tauforge.robots.records import Limit
 from tauforge.robots.robot import Robot, check_robot
-from tauforge.robots.static_quantities import HOLDS, UNKNOWN, at_positions, check_quantities, codes, unknown_words
+from tauforge.robots.static_quantities import HOLDS, UNKNOWN_LIMIT, at_positions, check_quantities, codes, unknown_words
 from tauforge.robots.summary import Summary, summarised
 from tauforge.validation import real
 
 BLOCK_POSITIONS = 65_536  # computed at once, so that memory does not grow with their number
 EQUAL_MARGINS = 1e-7  # m, rad, N or N m, of the larger of 1 and the bound: margins that differ by less are equal
 PAYLOAD_NUMBERS = 10
+FEWEST = 4  # rings, rays, cells or samples
 
 
 @summarised
 class Report(ABC):
-    """A result that is a frozen dataclass."""
+    """Base class of results, which are frozen dataclasses."""
 
     robot: str
 
@@ -41,7 +42,7 @@ class Report(ABC):
         """The result as sentences and tables."""
 
     def data(self) -> dict[str, Any]:
-        """The fields by name, in SI units and radians, for machines."""
+        """Fields by name, in SI units and radians, for machines."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
 
 
@@ -105,7 +106,7 @@ class Criteria:
             beyond = ~(self.margins(positions) >= 0)
             code = np.where(beyond.any(axis=-1), 1.0 + beyond.argmax(axis=-1), 0.0)
         known = np.isfinite(code) & np.isfinite(positions).all(axis=-1)
-        return np.where(known, code, UNKNOWN).astype(np.uint8)
+        return np.where(known, code, UNKNOWN_LIMIT).astype(np.uint8)
 
     def margins(self, positions: Array) -> Array:
         """(..., k) how far positions (..., N) are from each of `judged`, in its unit: negative beyond it.
@@ -132,7 +133,7 @@ class Criteria:
 
     def name(self, code: int) -> str:
         """Words for a code of `codes`."""
-        if code == UNKNOWN:
+        if code == UNKNOWN_LIMIT:
             return unknown_words(self.robot)
         return self.judged[code - 1].name if code else HOLDS
 
@@ -160,7 +161,7 @@ def criteria_of(
     limits: Sequence[str] | None = None,
     needed: bool = True,
 ) -> Criteria:
-    """Checked criteria.
+    """Criteria for a robot, after a check of what was asked.
 
     forces: None: judged where the robot has masses and an actuator with a force limit
     limits: kinds of position limits that are judged, such as ["stroke"]; None for all
@@ -226,7 +227,7 @@ def holding_forces(robot: Robot, positions: Array, payload: Payload | None = Non
 
 
 def checked_position(robot: Robot, name: str, given: ArrayLike | None) -> Array:
-    """(N,) finite, from coordinates (n,) or a position (N,); None for where pictures show the robot."""
+    """A finite position (N,) from coordinates (n,) or a position (N,); for None that of pictures."""
     if given is None:
         return np.array(robot.positions.default, float)
     return robot.positions.at(checked_numbers(robot, name, given))
@@ -243,13 +244,22 @@ def checked_numbers(robot: Robot, name: str, given: ArrayLike) -> Array:
     return position
 
 
+def checked_count(name: str, given: int, most: int | None = None) -> int:
+    """A whole number of at least `FEWEST`, and at most `most` if that is given."""
+    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+    if not whole or given < FEWEST or (most is not None and given > most):
+        upto = f" and at most {most}" if most is not None else ""
+        raise ShapeError(name, expected=f"a whole number of at least {FEWEST}{upto}", got=repr(given))
+    return int(given)
+
+
 def positions_of(robot: Robot, coordinates: Array, near: Array) -> Array:
     """Positions (..., N) from coordinates (..., n), assembled as at a position near (N,); NaN where there is none."""
     return robot.positions.at(coordinates, near, on_failure="nan")
 
 
 def checked_home(criteria: Criteria, given: ArrayLike | None) -> Array:
-    """(N,) as `checked_position`; ModelError where it does not hold."""
+    """A home (N,) as `checked_position` gives it; ModelError where it does not hold."""
     home = checked_position(criteria.robot, "home", given)
     code = int(criteria.codes(home))
     if code:

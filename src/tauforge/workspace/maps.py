@@ -16,7 +16,7 @@ from tauforge.robots.robot import Robot, check_robot
 from tauforge.robots.static_quantities import (
     HOLDS,
     QUANTITIES,
-    UNKNOWN,
+    UNKNOWN_LIMIT,
     Quantity,
     at_positions,
     check_quantities,
@@ -95,13 +95,13 @@ class Map(Report):
         return Summary(f"{self.robot}: {self.meaning}", tuple(parts))
 
     def shares(self) -> dict[str, float]:
-        """The share of the positions for each code that occurs, by its name; for "limit" alone."""
+        """Share of the positions for each code that occurs, by its name; for "limit" alone."""
         codes, counts = np.unique(self.values, return_counts=True)
         return {self.name(int(code)): count / self.values.size for code, count in zip(codes, counts, strict=True)}
 
     def name(self, code: int) -> str:
         """Words for a code of "limit"."""
-        return self.unknown if code == UNKNOWN else self.codes[code]
+        return self.unknown if code == UNKNOWN_LIMIT else self.codes[code]
 
     def to_xarray(self) -> Any:
         """An xarray.DataArray with the axes as coordinates; units, names of codes and the robot are attributes."""
@@ -138,7 +138,7 @@ def map(
     largest_condition: float | None = None,
     limits: Sequence[str] | None = None,
 ) -> Map:
-    """A quantity over one to three coordinates of a robot, at rest.
+    """Computes a quantity over one to three coordinates of a robot, at rest.
 
     quantity: "limit" (code of the first limit that is exceeded, 0 where all hold), "condition" (condition number),
               "force" (largest holding force), "force_share" (largest share of an actuator's limit), "capacity"
@@ -172,9 +172,9 @@ def map(
         found = grid.evaluated(criteria.codes, "uint8")
         names = (HOLDS, *(limit.name for limit in criteria.judged))
         if robot.loops is not None:
-            beyond = beyond_crossings(grid, found != UNKNOWN)
+            beyond = beyond_crossings(grid, found != UNKNOWN_LIMIT)
             names = (*names, BEYOND_SINGULAR)
-            found[beyond & ((found == 0) | (found == UNKNOWN))] = len(names) - 1
+            found[beyond & ((found == 0) | (found == UNKNOWN_LIMIT))] = len(names) - 1
         judged = criteria.words
     elif quantity == CAPACITY:
         check_capacity(robot)
@@ -212,7 +212,7 @@ def _axes(robot: Robot, axes: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple
 
 
 def axis_values(name: str, axis: Any) -> Array:
-    """(k,) from (from, to, points), or from increasing values."""
+    """Values (k,) of an axis, from (from, to, points) or from increasing values."""
     spaced = isinstance(axis, tuple) and len(axis) == 3 and isinstance(axis[2], int | np.integer)
     try:
         numbers = real_numbers(axis).astype(float)
@@ -235,7 +235,7 @@ def axis_values(name: str, axis: Any) -> Array:
 
 
 def check_capacity(robot: Robot) -> None:
-    """ModelError where no force limits tell how much the robot can hold."""
+    """Raises ModelError where no force limits tell how much the robot can hold."""
     robot.check_function("inverse_dynamics")
     if not knows_forces(robot):
         raise ModelError(f"no actuator of {robot.name} has a force limit", field="force_limit")

@@ -13,16 +13,12 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.robots.positions import singularity
 from tauforge.robots.robot import Robot
+from tauforge.workspace import singular_crossings as crossings
 from tauforge.workspace.criteria import BLOCK_POSITIONS, Criteria, blocks, positions_of
 from tauforge.workspace.rays import size_of, straight_path
-from tauforge.workspace.singular_crossings import (
-    JUMPS,
-    SAME,
-    SINGULAR_POSITION,
-    Paths,
-    crossings_between,
-    crossings_of,
-)
+from tauforge.workspace.singular_crossings import Paths
+
+SEPARATING = (crossings.SINGULAR_POSITION, crossings.JUMPS)  # crossings that separate cells of a grid
 
 
 class PositionGrid(NamedTuple):
@@ -40,7 +36,7 @@ class PositionGrid(NamedTuple):
 
     @property
     def start(self) -> Array:
-        """(n,) the coordinates of home."""
+        """Coordinates (n,) of home."""
         return self.robot.positions.coordinates(self.home)
 
     @property
@@ -55,7 +51,7 @@ class PositionGrid(NamedTuple):
         return tuple(map(int, nearest))
 
     def positions(self, rows: slice) -> Array:
-        """(k, N) those of some rows of the flattened grid; NaN where there is none."""
+        """Positions (k, N) of some rows of the flattened grid; NaN where there is none."""
         return self._at(np.unravel_index(np.arange(rows.start, rows.stop), self.shape))
 
     def evaluated(self, function: Callable[[Array], Array], dtype: str = "float64") -> Array:
@@ -66,7 +62,7 @@ class PositionGrid(NamedTuple):
         return found.reshape(self.shape)
 
     def where(self, mask: Array) -> Array:
-        """(k, N) the positions at which a mask of the grid's shape is true."""
+        """Positions (k, N) at which a mask of the grid's shape is true."""
         return self._at(np.nonzero(mask))
 
     def _at(self, indices: tuple[Array, ...]) -> Array:
@@ -126,12 +122,12 @@ def _on_lines(grid: PositionGrid, axis: int, lines: Array) -> tuple[Array, Array
     scale = 1.0 if robot.coordinates[place].turns else size
     paths = Paths(robot, at, grid.home, np.full(len(lines), values[-1]), np.full(len(lines), scale), size)
     for rows in np.array_split(np.arange(len(lines)), max(1, lines.size // BLOCK_POSITIONS)):
-        for one in crossings_between(paths, rows, np.broadcast_to(values, (len(rows), len(values)))):
-            if one.name in (SINGULAR_POSITION, JUMPS):  # open loops are told by the positions themselves
+        for one in crossings.all_crossings(paths, rows, np.broadcast_to(values, (len(rows), len(values)))):
+            if one.name in SEPARATING:  # open loops are told by the positions themselves
                 before = int(np.clip(np.searchsorted(values, one.distance, side="right") - 1, 0, len(values) - 2))
                 between[one.path, before] = True
-                near = np.abs(values - one.distance) <= SAME * scale
-                at_cell[one.path] |= near & (one.name == SINGULAR_POSITION)
+                near = np.abs(values - one.distance) <= crossings.SAME * scale
+                at_cell[one.path] |= near & (one.name == crossings.SINGULAR_POSITION)
     return between, at_cell
 
 
@@ -139,8 +135,8 @@ def _is_beyond(grid: PositionGrid, cell: tuple[int, ...]) -> bool:
     """True if a crossing is on the straight path from home to a cell."""
     coordinates = grid.start.copy()
     coordinates[list(grid.places)] = [v[k] for v, k in zip(grid.values, cell, strict=True)]
-    found = crossings_of(straight_path(grid.robot, grid.home, coordinates))
-    return any(one.name in (SINGULAR_POSITION, JUMPS) for one in found)
+    found = crossings.first_crossings(straight_path(grid.robot, grid.home, coordinates))
+    return any(one.name in SEPARATING for one in found)
 
 
 def connected_with_home(criteria: Criteria, grid: PositionGrid, codes: Array) -> Array:

@@ -17,17 +17,10 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.robots.poses import turned
 from tauforge.robots.robot import Robot
-from tauforge.robots.static_quantities import UNKNOWN
+from tauforge.robots.static_quantities import UNKNOWN_LIMIT
+from tauforge.workspace import singular_crossings as crossings
 from tauforge.workspace.criteria import BLOCK_POSITIONS, Criteria, positions_of
-from tauforge.workspace.singular_crossings import (
-    ASSEMBLY,
-    EXACT,
-    SINGULAR_POSITION,
-    SINGULARITY,
-    Paths,
-    closes_again,
-    crossings_of,
-)
+from tauforge.workspace.singular_crossings import EXACT, Paths
 
 SIZE_STEPS = 400  # steps in the size of the robot
 TURN_STEPS = 720  # steps in a turn
@@ -39,7 +32,7 @@ STEPS_A_LOOK = 32  # steps between looks at who has arrived
 
 
 class Rays(NamedTuple):
-    """Paths from a position.
+    """Ways from a position.
 
     home:     (N,) a position; those on the ways are assembled as it is
     along:    (k, n) change of the coordinates with the distance
@@ -84,7 +77,7 @@ class Ends(NamedTuple):
 
 
 def size_of(robot: Robot, position: Array) -> float:
-    """m, the largest extent of the robot's drawing."""
+    """Largest extent of the robot's drawing, m."""
     low, high = robot.drawing(position).extent
     return float((high - low).max()) or 1.0
 
@@ -105,7 +98,7 @@ def straight_path(robot: Robot, home: Array, coordinates: Array) -> Paths:
 
 
 def ends_of(criteria: Criteria, rays: Rays) -> Ends:
-    """The first end of each way. Home must hold."""
+    """Finds the first end of each way. Home must hold."""
     low, high = _bracketed(criteria, rays)
     ended = np.isfinite(high)
     low[ended], high[ended] = _bisected(criteria, rays, low, high, np.flatnonzero(ended))
@@ -116,23 +109,24 @@ def ends_of(criteria: Criteria, rays: Rays) -> Ends:
     until, size = np.where(ended, low, rays.farthest), size_of(criteria.robot, rays.home)
     paths = Paths(criteria.robot, rays.at, rays.home, until, rays.scale, size)
     for k, code, found in zip(rows.tolist(), criteria.codes(beyond).tolist(), criteria.reached(beyond), strict=True):
-        if code == UNKNOWN:
+        if code == UNKNOWN_LIMIT:
             # a singular position may have no answer, while those on both sides have
-            thin = criteria.closes and closes_again(paths, low[k : k + 1], np.array([k]))[0]
-            limits[k], kinds[k] = ((SINGULAR_POSITION,), SINGULARITY) if thin else ((criteria.name(code),), ASSEMBLY)
+            thin = criteria.closes and crossings.closes_again(paths, low[k : k + 1], np.array([k]))[0]
+            name = crossings.SINGULAR_POSITION if thin else criteria.name(code)
+            limits[k], kinds[k] = (name,), crossings.SINGULARITY if thin else crossings.ASSEMBLY
             continue
         reached = found or [criteria.judged[code - 1]]  # a margin that changes by leaps is not near 0 just beyond
         # Limits that are reached together, such as those of symmetric legs, are all named: rounding alone tells which
         # of them is first.
         limits[k], kinds[k] = tuple(limit.name for limit in reached), reached[0].kind
     distance = np.where(ended, low, np.inf)
-    for one in crossings_of(paths):
+    for one in crossings.first_crossings(paths):
         distance[one.path], limits[one.path], kinds[one.path] = one.distance, (one.name,), one.kind
     return Ends(distance, limits, kinds)
 
 
 def _bracketed(criteria: Criteria, rays: Rays) -> tuple[Array, Array]:
-    """For each way a distance that holds and one shortly beyond that does not; that is infinite where all hold."""
+    """Brackets the end of each way: a distance that holds, and one shortly beyond that does not, or infinity."""
     count = len(rays.along)
     low, high = np.zeros(count), np.full(count, np.inf)
     steps = np.ceil(rays.farthest / rays.step).astype(int)
@@ -156,7 +150,7 @@ def _bracketed(criteria: Criteria, rays: Rays) -> tuple[Array, Array]:
 
 
 def _looked(criteria: Criteria, rays: Rays, rows: Array, s: Array) -> tuple[Array, Array]:
-    """The bracket of the first end among distances (k, m), finer ones beside minima of margins among them."""
+    """Bracket of the first end among distances (k, m), and finer ones beside minima of margins."""
     positions = rays.at(s, rows)
     beyond = criteria.codes(positions) != 0
     every = np.arange(len(rows))
@@ -198,7 +192,7 @@ def _bisected(criteria: Criteria, rays: Rays, low: Array, high: Array, rows: Arr
 
 
 def longest_path(criteria: Criteria, home: Array, places: Sequence[int]) -> float:
-    """m, somewhat beyond the longest way from home along coordinates that are lengths, where loops must close."""
+    """Length (m) somewhat beyond the longest way from home along coordinates that are lengths, for closed loops."""
     size, unit = size_of(criteria.robot, home), np.eye(criteria.robot.n)[list(places)]
     along = np.concatenate([unit, -unit])
     search = (np.full(len(along), x) for x in (size / SIZE_STEPS, FIRST_BOX * size, size))

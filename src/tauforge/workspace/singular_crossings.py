@@ -59,7 +59,7 @@ class Paths(NamedTuple):
 
 
 class PathCrossing(NamedTuple):
-    """path: its row; distance: the last place before the crossing; name, kind: of what is there."""
+    """End of a path. path: its row; distance: the last place before the crossing; name, kind: of what is there."""
 
     path: int
     distance: float
@@ -67,7 +67,7 @@ class PathCrossing(NamedTuple):
     kind: str
 
 
-def crossings_of(paths: Paths) -> list[PathCrossing]:
+def first_crossings(paths: Paths) -> list[PathCrossing]:
     """The first crossing of each path that has one."""
     signed = singularity(paths.robot, paths.home[None]) is not None
     if not signed and paths.robot.loops is None:
@@ -75,13 +75,13 @@ def crossings_of(paths: Paths) -> list[PathCrossing]:
     found: dict[int, PathCrossing] = {}
     for rows in np.array_split(np.arange(len(paths.until)), max(1, len(paths.until) * PATH_SAMPLES // BLOCK_POSITIONS)):
         distance = paths.until[rows, None] * np.linspace(0.0, 1.0, PATH_SAMPLES)
-        for one in _sign_changes(paths, rows, distance) if signed else crossings_between(paths, rows, distance):
+        for one in _sign_changes(paths, rows, distance) if signed else all_crossings(paths, rows, distance):
             if one.path not in found or one.distance < found[one.path].distance - SAME * paths.scale[one.path]:
                 found[one.path] = one
     return list(found.values())
 
 
-def crossings_between(paths: Paths, rows: Array, distance: Array) -> list[PathCrossing]:
+def all_crossings(paths: Paths, rows: Array, distance: Array) -> list[PathCrossing]:
     """All crossings between distances (k, m), of a robot whose loops may not close."""
     positions = paths.at(distance, rows)
     return _singular(paths, rows, distance, positions) + _jumps(paths, rows, distance, positions)
@@ -107,7 +107,7 @@ def _sign_changes(paths: Paths, rows: Array, distance: Array) -> list[PathCrossi
 
 
 def _singularity(robot: Robot, positions: Array) -> Array:
-    """(...) as `singularity` tells it, which takes rows."""
+    """Numbers (...) of `singularity`, which takes rows."""
     found = singularity(robot, positions.reshape(-1, robot.positions.size))
     assert found is not None
     return found.reshape(positions.shape[:-1])
@@ -164,7 +164,7 @@ def closes_again(paths: Paths, distance: Array, rows: Array) -> Array:
 
 
 def reciprocal_conditions(robot: Robot, positions: Array) -> Array:
-    """(...) of positions (..., N), 0 at singular ones and where a position is not finite."""
+    """Reciprocals (...) of the loops' condition at positions (..., N); 0 at singular and not finite ones."""
     flat = positions.reshape(-1, positions.shape[-1])
     found, rows = np.zeros(len(flat)), np.isfinite(flat).all(axis=-1)
     if rows.any():

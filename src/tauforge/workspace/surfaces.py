@@ -14,13 +14,12 @@ from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.summary import Rows, Summary, SummaryTable
-from tauforge.workspace.criteria import Criteria, Report, checked_home, criteria_of
+from tauforge.workspace.criteria import Criteria, Report, checked_count, checked_home, criteria_of
 from tauforge.workspace.rays import Rays, ends_of, search_of, size_of
 from tauforge.workspace.reaching import direction_names, direction_of
 
 LATITUDES = 36
 RAYS = 180
-FEWEST_RAYS = 4
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,7 +46,7 @@ class Surface(Report):
 
     @property
     def volume(self) -> float:
-        """m^3 that straight ways from home reach: the integral of r^3 / 3 over all directions.
+        """Volume that straight ways from home reach, m^3: the integral of r^3 / 3 over all directions.
 
         It is the volume of the workspace where every place of it is seen from home, and less elsewhere.
         """
@@ -69,7 +68,7 @@ class Surface(Report):
 
 @dataclass(frozen=True, repr=False)
 class Polar(Report):
-    """Distances that a robot gets in the directions of a plane.
+    """Distances that a robot reaches in the directions of a plane.
 
     axes:     the two directions that span the plane, such as ("x", "y")
     angle:    (k,) rad, from the first axis to the second
@@ -125,7 +124,7 @@ def surface(
             f"positions of {robot.name} are not poses", field="surface", remedy="Use reach, polar or volume"
         )
     start = checked_home(criteria, home)
-    count = _count("latitudes", latitudes)
+    count = checked_count("latitudes", latitudes)
     z = np.linspace(-1.0, 1.0, 2 * count + 1)[1::2]
     longitude = np.arange(2 * count) * np.pi / count
     r = np.sqrt(1.0 - z**2)[:, None]
@@ -172,7 +171,7 @@ def polar(
     (along_one, about_one, turns), (along_two, about_two, other) = (direction_of(robot, name) for name in chosen)
     if turns != other:
         raise ShapeError("axes", expected="two axes with the same unit", got=f"{chosen[0]} and {chosen[1]}")
-    angle = np.arange(_count("rays", rays)) * 2 * np.pi / rays
+    angle = np.arange(checked_count("rays", rays)) * 2 * np.pi / rays
     c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
     along, about = c * along_one + s * along_two, c * about_one + s * about_two
     distance, names = _ends(criteria, start, along, about, turns)
@@ -185,12 +184,6 @@ def _ends(criteria: Criteria, home: Array, along: Array, about: Array, turns: bo
     search = (np.full(len(along), x) for x in search_of(size_of(criteria.robot, home), turns))
     found = ends_of(criteria, Rays(criteria.robot, home, along, about, *search))
     return found.distance, np.array([names[0] if names else "no limit" for names in found.limits])
-
-
-def _count(name: str, given: int) -> int:
-    if not isinstance(given, int | np.integer) or isinstance(given, bool) or given < FEWEST_RAYS:
-        raise ShapeError(name, expected=f"a whole number of at least {FEWEST_RAYS}", got=repr(given))
-    return int(given)
 
 
 def _shares(limits: Array) -> Rows:

@@ -21,7 +21,7 @@ from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.summary import Rows, Summary, SummaryTable
 from tauforge.validation import real_array
-from tauforge.workspace.criteria import Criteria, Report, checked_position, criteria_of
+from tauforge.workspace.criteria import Criteria, Report, checked_count, checked_position, criteria_of
 from tauforge.workspace.position_grid import PositionGrid, connected_with_home
 from tauforge.workspace.rays import FIRST_BOX, longest_path, size_of
 from tauforge.workspace.sampled_volume import sampled_volume
@@ -30,7 +30,7 @@ from tauforge.workspace.singular_crossings import LOSES_CONTROL
 CELLS_A_SIDE, CUBES_A_SIDE = 64, 32
 VOLUME_SAMPLES = 1_000_000
 CLOSED_SAMPLES = 250_000  # where loops are closed for each, which takes longer
-FEWEST_A_SIDE, MOST_A_SIDE = 4, 1000
+MOST_A_SIDE = 1000
 KNOWN_ERROR = 1 / 3  # of the volume: with a larger error it is not known
 GRID, SAMPLED = "cells of a grid", "sampled positions"
 COARSE = 49  # cells along each side while the box is looked for
@@ -117,7 +117,7 @@ def volume(
     forces: bool | None = None,
     largest_condition: float | None = None,
 ) -> Volume:
-    """The size of a robot's workspace, m^3.
+    """Computes the size of a robot's workspace, m^3.
 
     A robot whose positions are poses has a constant-orientation workspace: the places of its origin at which the
     limits hold, at one orientation. The cells of a grid are counted. `volume` is the part that is connected with home
@@ -146,27 +146,18 @@ def volume(
                 f"the workspace of {robot.name} is that of its tool with any orientation", field="orientation"
             )
         usual = VOLUME_SAMPLES if robot.loops is None else CLOSED_SAMPLES
-        cubes, tried = _count("points", points, CUBES_A_SIDE, MOST_A_SIDE), _count("samples", samples, usual)
+        cubes = checked_count("points", CUBES_A_SIDE if points is None else points, MOST_A_SIDE)
+        tried = checked_count("samples", usual if samples is None else samples)
         found = sampled_volume(criteria, start, cubes, tried, samples is not None)
         common = (f"m^{found.dimensions}", found.box, found.stopped_by, cubes, criteria.words)
         return Volume(robot.name, SAMPLED, None, found.volume, found.error, None, None, *common)
     pose = np.array(robot.positions.coordinates(start))
     pose[3:] = pose[3:] if orientation is None else _angles(orientation)
     start = robot.positions.at(pose, start)
-    cells = _count("points", points, CELLS_A_SIDE, MOST_A_SIDE)
+    cells = checked_count("points", CELLS_A_SIDE if points is None else points, MOST_A_SIDE)
     part, everything = volumes(criteria, start, cells)
     numbers = (part.volume, part.error, everything.volume, everything.error)
     return Volume(robot.name, GRID, pose[3:], *numbers, "m^3", part.box, part.stopped_by, cells, criteria.words)
-
-
-def _count(name: str, given: int | None, default: int, most: int | None = None) -> int:
-    if given is None:
-        return default
-    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
-    if not whole or given < FEWEST_A_SIDE or (most is not None and given > most):
-        upto = f" and at most {most}" if most is not None else ""
-        raise ShapeError(name, expected=f"a whole number of at least {FEWEST_A_SIDE}{upto}", got=repr(given))
-    return int(given)
 
 
 def _angles(given: ArrayLike) -> Array:
@@ -201,7 +192,7 @@ class CaseVolumes(Report):
 
 
 def compare(robot: Robot, cases: Mapping[str, Mapping[str, Any]], **common: Any) -> CaseVolumes:
-    """The volume of a workspace under several conditions: what a payload or a force limit takes away.
+    """Computes the volume of a workspace under several conditions: what a payload or a force limit takes away.
 
     cases:  arguments of `volume` by the name of each case, such as {"empty": {}, "40 kg": {"payload": load}}; the
             first is what the others are compared with
@@ -229,7 +220,7 @@ NO_PART = CountedPart(0.0, 0.0, np.zeros((2, 3)), {}, np.zeros((1, 1, 1), bool))
 
 
 def volumes(criteria: Criteria, home: Array, points: int) -> tuple[CountedPart, CountedPart]:
-    """The part that is connected with home, and everything."""
+    """Counts the part that is connected with home, and everything."""
     box = _box(criteria, home)
     if box is None:
         return NO_PART, NO_PART

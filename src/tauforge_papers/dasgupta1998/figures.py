@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.charts.figure import Figure, Line, Panel, Style
+from tauforge.charts.figure import ChartPanel, Figure, Line, Style
 from tauforge.motion import pose_rates
 from tauforge_papers.dasgupta1998.leg_forces import MODEL, poles, sign_changes
 from tauforge_papers.dasgupta1998.measured import WHOLE, Measured
@@ -43,7 +43,7 @@ def _trajectory(m: Measured) -> Figure:
     pose, twist, acceleration = path.states
     rates, seconds = pose_rates(pose, twist, acceleration)
     panels = [
-        Panel(title, TIME, label, (Line("t_x", path.t, y[:, 0]),))
+        ChartPanel(title, TIME, label, (Line("t_x", path.t, y[:, 0]),))
         for title, label, y in (
             ("position", "t_x (m)", pose),
             ("velocity", "rate of t_x (m/s)", rates),
@@ -87,7 +87,7 @@ def _forces(m: Measured, number: int, name: str) -> Figure:
 
 def _condition(m: Measured, number: int, name: str) -> Figure:
     singular = name == "III"
-    panel = Panel(
+    panel = ChartPanel(
         "",
         TIME,
         "condition number of H",
@@ -144,7 +144,7 @@ def _errors(m: Measured) -> Figure:
         f, path = m.forces[name], m.paths[name]
         error = f.T - f.exact
         lines = tuple(Line(f"leg {i + 1}", path.t, error[:, i]) for i in range(error.shape[1]))
-        panels.append(Panel(path.name, TIME, "error of leg force (N)", lines))
+        panels.append(ChartPanel(path.name, TIME, "error of leg force (N)", lines))
     caption = "Forces of the paper's model less those of the exact one. The causes are leg spin, the direction of the "
     "universal "
     caption += "joint's moment and a parallel-axis term counted twice."
@@ -169,7 +169,7 @@ def _condition_and_force(m: Measured) -> Figure:
     lines = [Line(f"random poses {WHOLE}, at rest", poses.condition[:SCATTERED], poses.force[:SCATTERED], "points")]
     for name, path in m.paths.items():
         lines.append(Line(path.name, m.conditions[name], np.abs(m.forces[name].T).max(axis=1)))
-    panel = Panel("", "condition number of H", "largest leg force (N)", tuple(lines), log_x=True, log_y=True)
+    panel = ChartPanel("", "condition number of H", "largest leg force (N)", tuple(lines), log_x=True, log_y=True)
     caption = "Near a singularity (path III) the forces follow the condition number; elsewhere they spread over more "
     caption += "than a decade at the same number. The region of the random poses is our choice."
     return Figure("condition-and-force", "Condition number and leg forces", caption, (panel,))
@@ -177,6 +177,6 @@ def _condition_and_force(m: Measured) -> Figure:
 
 def _masses(m: Measured) -> Figure:
     lines = tuple(Line(m.paths[name].name, MASSES, m.shares_by_mass(name, MASSES)) for name in ("I", "II"))
-    panel = Panel("", "mass of platform and payload (kg)", "median of |F_d / F|", lines, log_x=True)
+    panel = ChartPanel("", "mass of platform and payload (kg)", "median of |F_d / F|", lines, log_x=True)
     caption = "Over all legs and times, the platform's inertia about its mass centre kept; each leg has 4 kg."
     return Figure("payload", "The legs' share of the force against the payload", caption, (panel,))

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from tauforge.analysis.complexity import OperationCount, general_operation_count, operation_count
-from tauforge.analysis.singularity import crossings
+from tauforge.analysis.stewart_forces import crossings
 from tauforge.arrays import Array
 from tauforge.control import ComputedTorque
 from tauforge.formats.loading import load

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tauforge.analysis.singularity import crossings
+from tauforge.analysis.stewart_forces import crossings
 from tauforge.arrays import Array
-from tauforge.charts.figure import Figure, Line, Panel
+from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge.formats.loading import load
 from tauforge.motion import JointMove, Motion, PoseMotion, WellConditionedPath
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
@@ -168,7 +168,7 @@ def _figure(platform: StewartPlatform, turned: Case, legs: Case) -> Figure:
         f"end, the planned paths do not. Forces by the paper's model, cut at {SHOWN[1]:.0e} N."
     )
     panels = (
-        Panel("", TIME, "largest leg force (N)", tuple(forces), log_y=True, y_range=SHOWN),
-        Panel("", TIME, "condition number of H", tuple(conditions), log_y=True),
+        ChartPanel("", TIME, "largest leg force (N)", tuple(forces), log_y=True, y_range=SHOWN),
+        ChartPanel("", TIME, "condition number of H", tuple(conditions), log_y=True),
     )
     return Figure("planned-path-iii", "Path III planned anew", caption, panels, columns=2)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.charts.figure import Figure, Line, Panel
+from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge.control import AdaptiveComputedTorque
 from tauforge.motion import MotionSample
 from tauforge.robots.loads import Payload
@@ -136,7 +136,9 @@ def figure(found: dict[bool, dict[str, Cycle]]) -> Figure:
     for rotors, name in ARMS.items():
         lines = tuple(Line(law, one.time, np.maximum(one.error, SMALL)) for law, one in found[rotors].items())
         title = f"{name[0].upper()}{name[1:]}, {LOADS[rotors].mass:g} kg"
-        panels.append(Panel(title, "time (s)", "largest error of any joint (rad)", lines, log_y=True, marks=changes))
+        panels.append(
+            ChartPanel(title, "time (s)", "largest error of any joint (rad)", lines, log_y=True, marks=changes)
+        )
     return Figure(
         "varying-load",
         "Section 5: a load that varies within the cycle",

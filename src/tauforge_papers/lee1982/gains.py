@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.charts.figure import Figure, Line, Panel
+from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge.control.computed_torque import check_gains
 from tauforge.errors import ModelError
 from tauforge_papers.lee1982.control import KP, KV, ONE_BIT, PERIOD, SLOW, puma
@@ -149,7 +149,7 @@ def conditions() -> tuple[list[Claim], Figure, Table]:
         "conditions",
         "Section 4: what the conditions of stability are for",
         f"The paper's arm and move, every joint {OFFSET:g} rad off at the start, the right model and a continuous law.",
-        (Panel("", "time (s)", "largest error of any joint (rad)", lines, log_y=True, y_range=(1e-6, 1.0)),),
+        (ChartPanel("", "time (s)", "largest error of any joint (rad)", lines, log_y=True, y_range=(1e-6, 1.0)),),
     )
     rows = tuple(
         (name, "yes" if kept(kp, kv) else "no", round(slowest(kp, kv), 3) + 0.0, in_words(error))
@@ -195,7 +195,7 @@ def choice() -> tuple[Claim, Figure]:
         Line("the paper's arm", kp, np.array(errors)),
         Line("one bit, as printed", kp, np.full_like(kp, ONE_BIT), "dotted"),
     )
-    panel = Panel(
+    panel = ChartPanel(
         f"The paper's move in {SLOW:g} s",
         "Kp (1/s^2)",
         "largest error (rad)",

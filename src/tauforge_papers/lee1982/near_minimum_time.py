@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.charts.figure import Figure, Line, Panel
+from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge.control import ComputedTorque
 from tauforge.formats.loading import load
 from tauforge.motion import Sampled
@@ -158,7 +158,7 @@ def figure() -> Figure:
     for rotors, name in ARMS.items():
         found = plan(rotors)
         lines = tuple(Line(f"joint {k + 1}", found.time, found.torque[:, k] / limits[k]) for k in range(6))
-        panels.append(Panel(name[0].upper() + name[1:], "time (s)", "torque over its limit (-)", lines))
+        panels.append(ChartPanel(name[0].upper() + name[1:], "time (s)", "torque over its limit (-)", lines))
     return Figure(
         "near-minimum-time",
         "Section 4: the fastest move between the paper's ends",

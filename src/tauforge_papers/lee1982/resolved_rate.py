@@ -6,7 +6,7 @@ import numpy as np
 
 from tauforge.analysis.complexity import general_cost_of
 from tauforge.arrays import Array
-from tauforge.charts.figure import Figure, Line, Panel
+from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge.formulations.serial import kinematics
 from tauforge_papers import published_counts as published
 from tauforge_papers.count_tables import SIX
@@ -65,7 +65,7 @@ def result() -> tuple[Claim, Figure]:
         rule=DRAWBACKS,
         evidence={"share": (multiply + add) / sum(whole), "singular": float(values[-1] / values[0])},
     )
-    panel = Panel(
+    panel = ChartPanel(
         "The paper's move",
         "share of the move (-)",
         "rate of the fastest joint (rad/s)",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.charts.figure import Figure, Line, Panel
+from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge.formats.loading import load
 from tauforge.simulation.recording import Recording
 from tauforge_papers.lee1982.control import (
@@ -190,7 +190,7 @@ def error_figure(joint: int, runs: Runs) -> Figure:
         bit = np.full_like(time, ONE_BIT)
         lines.append(Line("one bit, as printed", time, bit, "dotted"))
         lines.append(Line("minus one bit", time, -bit, "dotted", like="one bit, as printed"))
-        panels.append(Panel(f"Move of {duration:g} s", "time (s)", "position error (rad)", tuple(lines)))
+        panels.append(ChartPanel(f"Move of {duration:g} s", "time (s)", "position error (rad)", tuple(lines)))
     return Figure(
         f"fig-{number}",
         f"Fig. {number}: position error for joint {WORDS[joint]}",
@@ -237,7 +237,7 @@ def duration_figure(found: Curve) -> Figure:
         f"{ESTIMATE} Sampled every {PERIOD:g} s. Below the bound from {found.crossing[False]:g} s on for the paper's "
         f"arm, from {found.crossing[True]:g} s on with rotors."
     )
-    panel = Panel(
+    panel = ChartPanel(
         "The paper's move", "duration (s)", "largest error (rad)", tuple(lines), log_x=True, log_y=True, marks=marks
     )
     return Figure("error-against-duration", "Section 5: error against duration", caption, (panel,))

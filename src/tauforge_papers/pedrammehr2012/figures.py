@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tauforge.charts.figure import Figure, Line, Panel
+from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge_papers.pedrammehr2012.measured import (
     CLOSED,
     EXACT,
@@ -99,7 +99,7 @@ def _errors(m: Measured, name: str) -> Figure:
 
 def _spins(m: Measured) -> Figure:
     panels = tuple(
-        Panel(
+        ChartPanel(
             m.paths[name].name,
             TIME,
             "spin about the pod (rad/s)",
@@ -116,7 +116,7 @@ def _powers(m: Measured) -> Figure:
     for name, found in m.powers.items():
         path = m.paths[name]
         lines = tuple(Line(NAMES[model], path.t, found[model].imbalance) for model in MODELS)
-        panels.append(Panel(path.name, TIME, "imbalance of power (W)", lines))
+        panels.append(ChartPanel(path.name, TIME, "imbalance of power (W)", lines))
     caption = "Power of actuators, gravity and friction less the rate of the kinetic energy: zero for the true forces."
     return Figure("power", "Balance of power", caption, tuple(panels), columns=2)
 
@@ -125,6 +125,6 @@ def _closed_form(m: Measured) -> Figure:
     path = m.paths["3"]
     apart = m.forces["3"][CLOSED] - m.forces["3"][IMPROVED]
     lines = tuple(Line(f"pod {i + 1}", path.t, apart[:, i]) for i in range(LEGS))
-    panel = Panel(path.name, TIME, "closed less vector form (N)", lines)
+    panel = ChartPanel(path.name, TIME, "closed less vector form (N)", lines)
     caption = "Eqs 41-43 and 48, 51 beside eqs 29-40, 45-50 of the same paper, which should be equal."
     return Figure("closed-form", "The paper's closed form against its vector form", caption, (panel,))

@@ -10,7 +10,7 @@ import numpy as np
 
 from tauforge.algebra.vectors import dot
 from tauforge.analysis.complexity import operation_count
-from tauforge.analysis.power import PowerBalance, power_balance
+from tauforge.analysis.stewart_forces import PowerBalance, power_balance
 from tauforge.arrays import Array
 from tauforge.formats.loading import load
 from tauforge.formulations.stewart import dasgupta1998, exact, kinematics, pedrammehr2012

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tauforge.charts.figure import Line, Panel
+from tauforge.charts.figure import ChartPanel, Line
 from tauforge_papers.report.study import Study
 from tauforge_papers.report.table import Cell, Table
 
@@ -24,7 +24,7 @@ def bracketed(name: str) -> str:
     return UNIT.sub(r" [\1]", name)
 
 
-def write_panel(panel: Panel, path: Path) -> None:
+def write_panel(panel: ChartPanel, path: Path) -> None:
     """A column for x, one for each line; lines over another x bring their own, and short columns end in blanks.
 
     A sketch has a row for each point and each word instead.
@@ -64,7 +64,7 @@ def write_claims(studies: Sequence[Study], path: Path) -> None:
     _write(path, CLAIM_COLUMNS, rows)
 
 
-def _points(panel: Panel) -> list[tuple[Cell, ...]]:
+def _points(panel: ChartPanel) -> list[tuple[Cell, ...]]:
     """The rows of a sketch: part, number of the piece, style, x, y."""
     rows: list[tuple[Cell, ...]] = []
     for k, line in enumerate(panel.lines, 1):

@@ -73,7 +73,7 @@ def _legend(figure: Figure, where: Sequence[int]) -> str:
 
 
 def _traces(figure: Figure, where: Sequence[int], wanted: Line) -> str:
-    """Panel and place in it of the lines with the same key, as JSON."""
+    """ChartPanel and place in it of the lines with the same key, as JSON."""
     return json.dumps(
         [[k, i] for k in where for i, line in enumerate(figure.panels[k].lines) if key(line) == key(wanted)]
     )

@@ -22,10 +22,10 @@ from tauforge.charts.figure import (
     LINE_WIDTH,
     MARK_COLOUR,
     THICK_WIDTH,
+    ChartPanel,
     Figure,
     Key,
     Line,
-    Panel,
     categories,
     colours,
     key,
@@ -97,7 +97,7 @@ def _packed(values: np.ndarray) -> dict[str, str]:
     return {"dtype": "f8", "bdata": base64.b64encode(np.asarray(values, "<f8").tobytes()).decode()}
 
 
-def _layout(panel: Panel) -> dict[str, Any]:
+def _layout(panel: ChartPanel) -> dict[str, Any]:
     names = categories(panel)
     x_axis = _axis(panel.x_label, 60)
     y_axis = _axis(panel.y_label, 28) | {"automargin": "left"}
@@ -138,7 +138,7 @@ def _layout(panel: Panel) -> dict[str, Any]:
     }
 
 
-def _sketch_layout(panel: Panel) -> dict[str, Any]:
+def _sketch_layout(panel: ChartPanel) -> dict[str, Any]:
     across, up = window(panel)
     word: dict[str, Any] = {"showarrow": False, "font": {"size": 12}, "borderpad": 0}
     notes = [

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, Transform, Vector
-from tauforge.analysis.polynomial import Polynomial, added, interpolated, poly
+from tauforge.analysis.complexity import Polynomial, added, interpolated, poly
 from tauforge.formulations.serial.lagrange_euler import spun
 from tauforge.tracing.counting import count
 from tauforge.tracing.graph import trace

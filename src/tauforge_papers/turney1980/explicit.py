@@ -9,9 +9,7 @@ from functools import cache
 from typing import Any
 
 from tauforge.algebra.vectors import ZERO
-from tauforge.analysis.complexity import general_arm, general_cost_of
-from tauforge.analysis.costs_by_line import Charged, Ledger
-from tauforge.analysis.polynomial import Polynomial, interpolated
+from tauforge.analysis.complexity import Charged, Ledger, Polynomial, general_arm, general_cost_of, interpolated
 from tauforge.formulations.serial import lagrange_euler, modified_newton_euler, strobing
 from tauforge.formulations.serial.parameters import ArmParameters
 from tauforge.tracing.counting import operations

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tauforge.analysis.polynomial import Polynomial, interpolated
-from tauforge.charts.figure import Figure, Line, Panel
+from tauforge.analysis.complexity import Polynomial, interpolated
+from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge_papers import published_counts as published
 from tauforge_papers.count_tables import SIX, breakdown
 from tauforge_papers.report.study import Claim
@@ -213,7 +213,7 @@ def schedule_figure() -> Figure:
         for name in ("omega", "A", "a", "m a-bar", "f", "n"):
             links = np.arange(1, SIX + 1)
             lines.append(Line(name, links, np.array([times[f"{name} {i}"] for i in links]), "points"))
-        panels.append(Panel(title, "link", "steps until it is known (-)", tuple(lines)))
+        panels.append(ChartPanel(title, "link", "steps until it is known (-)", tuple(lines)))
     return Figure(
         "schedule",
         "Table 5: when the terms are known",

@@ -14,7 +14,7 @@ import numpy as np
 from tauforge.algebra.vectors import ZERO
 from tauforge.analysis.complexity import general_cost_of, general_operation_count
 from tauforge.arrays import Array
-from tauforge.charts.figure import Figure, Line, Panel
+from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge.formulations.serial import modified_newton_euler, newton_euler
 from tauforge_papers.count_tables import SIX
 from tauforge_papers.lee1982.control import move, puma
@@ -151,7 +151,7 @@ def significance_figures() -> list[Figure]:
         for i in (0, 1, 5):
             lines = [Line(group, t, value[:, i]) for group, value in groups.items()]
             whole = Line("sum", t, torque[:, i], "dotted")
-            panels.append(Panel(f"{JOINTS[i]}, {name}", "time (s)", "torque (N m)", (*lines, whole)))
+            panels.append(ChartPanel(f"{JOINTS[i]}, {name}", "time (s)", "torque (N m)", (*lines, whole)))
     found = {(arm, d): groups_of(rotors, d) for arm, rotors in ARMS.items() for d in (SLOW, FAST)}
     kept = [name for name in GROUPS if all(one[name].tracking is not None for one in found.values())]
     bars = tuple(
@@ -171,7 +171,7 @@ def significance_figures() -> list[Figure]:
             "Sections 3 and 6: what leaving a group of terms out costs",
             "Largest position error of any joint under computed torque whose model lacks the group. Without a joint's "
             "own inertia nothing holds the arm. The paper's arm has no rotors.",
-            (Panel("Lee's move", "left out", "largest error (rad)", bars, log_y=True),),
+            (ChartPanel("Lee's move", "left out", "largest error (rad)", bars, log_y=True),),
         ),
     ]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tauforge.analysis.comparison import random_states, row_errors
 from tauforge.arrays import Array
-from tauforge.charts.figure import Figure, Line, Panel
+from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge_papers.lee1982.control import puma
 from tauforge_papers.report.study import Claim
 from tauforge_papers.report.table import Table
@@ -184,9 +184,11 @@ def simulation_figure() -> Figure:
         "The angles turned; how far the strobed simulation is from the one by forward dynamics, and a driven arm from "
         "the move that its torques were computed for; and the error at the end of the fall against the step.",
         (
-            Panel("Free fall", "time (s)", "angle turned (deg)", positions),
-            Panel("Distance", "time (s)", "largest difference (rad)", distances, log_y=True, y_range=(1e-17, 1e-8)),
-            Panel("Halving the step", "step (s)", "error at the end (rad)", errors, log_x=True, log_y=True),
+            ChartPanel("Free fall", "time (s)", "angle turned (deg)", positions),
+            ChartPanel(
+                "Distance", "time (s)", "largest difference (rad)", distances, log_y=True, y_range=(1e-17, 1e-8)
+            ),
+            ChartPanel("Halving the step", "step (s)", "error at the end (rad)", errors, log_x=True, log_y=True),
         ),
         columns=3,
     )

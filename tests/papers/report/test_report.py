@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from support.made_up_studies import NASTY, bars_figure, study
-from tauforge.charts.figure import Panel
+from tauforge.charts.figure import ChartPanel
 from tauforge.errors import ModelError
 from tauforge_papers import registry
 from tauforge_papers.citations import places
@@ -129,7 +129,7 @@ def test_every_number_of_the_figures_comes_back_from_the_files(report: tuple[Pat
                     assert header[y_place] == (f"{line.label}: {y_label}" if line.label else y_label)
 
 
-def assert_sketch_comes_back(panel: Panel, header: list[str], body: list[list[str]]) -> None:
+def assert_sketch_comes_back(panel: ChartPanel, header: list[str], body: list[list[str]]) -> None:
     """Point by point, piece by piece, then the words."""
     assert header == ["part", "piece", "drawn as", bracketed(panel.x_label), bracketed(panel.y_label)]
     for k, line in enumerate(panel.lines, 1):

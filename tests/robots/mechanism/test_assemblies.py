@@ -11,9 +11,8 @@ from support.mechanism_witness import Witness
 from support.mechanisms import Z, bar
 from support.tolerances import OUTSIDE, PLACED, error_beside
 from tauforge.errors import SingularityError
-from tauforge.robots.mechanism.loop_matrices import loop_matrix, matrix_and_gaps, natural_scales
+from tauforge.robots.mechanism.loop_matrices import LoopEquations
 from tauforge.robots.mechanism.mobility import ELSEWHERE, samples
-from tauforge.robots.mechanism.structure import stepped
 
 NO_ENTRY = 1e-9  # of J: samples are closed to 1e-11 of the size, and angles near a singular position to less
 
@@ -80,16 +79,9 @@ def test_a_palletiser_with_crossed_levelling_rods():
 
 def elsewhere(m):
     """Closed positions in any assembly, from other random starts than those that the library looked at."""
-    analysis = m._analysis
-    p = analysis.parameters
-    scale, rows = natural_scales(p, analysis.size)
-
-    def scaled(x):
-        J, gaps = matrix_and_gaps(p, x)
-        return J / rows[:, None], gaps / rows
-
+    p = m._analysis.parameters
     search = ELSEWHERE._replace(tried=150, enough=60, seed=7)
-    return samples(scaled, lambda x, step: stepped(p, x, step), m.home, scale, search)
+    return samples(LoopEquations(p), m.home, search)
 
 
 TREES = {"flyball-governor", "gripper"}
@@ -100,10 +92,9 @@ def test_entries_that_are_taken_for_zero_are_zero_in_every_assembly(name):
     m = tf.load(name)
     x, analysis = elsewhere(m), m._analysis
     assert len(x) > 30
-    scale, rows = natural_scales(analysis.parameters, analysis.size)
     for reduction in analysis.parameters.reductions:
         cuts = tuple(cut._replace(axes=own) for cut, own in zip(analysis.parameters.cuts, reduction.axes, strict=True))
-        J = loop_matrix(analysis.parameters._replace(cuts=cuts), x) * scale / rows[:, None]
+        J, _ = LoopEquations(analysis.parameters._replace(cuts=cuts)).scaled(x)
         assert max(np.abs(J[:, i, j]).max() for i, j in reduction.zeros) <= NO_ENTRY
 
 
@@ -111,8 +102,7 @@ def test_an_assembly_with_less_freedom_is_refused():
     """The parallelograms of this Delta may be crossed: then they hold the platform's orientation in two ways."""
     m = tf.load("delta-parallelograms")
     x, analysis = elsewhere(m), m._analysis
-    scale, rows = natural_scales(analysis.parameters, analysis.size)
-    J = loop_matrix(analysis.parameters, x) * scale / rows[:, None]
+    J, _ = LoopEquations(analysis.parameters).scaled(x)
     s = np.linalg.svd(J, compute_uv=False)
     usual = analysis.parameters.n - m.n
     blocked = s[:, usual] > 1e-2

@@ -81,7 +81,7 @@ class Complement:
 
     @property
     def through_levers(self) -> bool:
-        """Whether z are the six rates of one body that the loops feel only through its levers."""
+        """True if z are the six rates of one body that the loops feel only through its levers."""
         first = self.levers[0].at if self.levers else 0
         return bool(self.levers) and self.z == tuple(range(first, first + 6)) and not any(self.entries)
 
@@ -211,7 +211,7 @@ class Complement:
         return total
 
     def _blocked(self) -> Scalar:
-        """What redundant rows see of the motions that the other rows allow, squared, m or rad by unit rates of z: zero,
+        """Squared velocity of redundant rows, m or rad by unit rates of z, in motions that the other rows allow: zero,
         but in assemblies in which they are not redundant and take away a freedom.
         """
         total: Scalar = 0.0

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from tauforge.algebra.inertias import acceleration_matrix
 from tauforge.algebra.scalars import Scalar, is_zero
 from tauforge.algebra.vectors import E_Z, UNIT_VECTORS, ZERO, Matrix, Vector, cross, dot
-from tauforge.formulations.mechanism.parameters import CUT_ROWS, POINT, Cut, MechanismParameters, Place
+from tauforge.formulations.mechanism.parameters import CUT_ROWS, POINT, Cut, FixedFrame, MechanismParameters
 from tauforge.formulations.trees.frames import (
     GROUND,
     JointFrame,
@@ -38,7 +38,7 @@ RESTING_BASE = BaseState(ZERO, ZERO, ZERO)
 class Side(NamedTuple):
     """One side of a cut: the frame there, and the bodies from it inward as far as the loop goes."""
 
-    place: Place
+    place: FixedFrame
     path: list[int]
     sign: float
 
@@ -76,11 +76,11 @@ class Posed(NamedTuple):
             v = seen_from_child(self.frames[k], self.places[k], v)
         return v
 
-    def point(self, place: Place, path: Sequence[int]) -> Vector:
+    def point(self, place: FixedFrame, path: Sequence[int]) -> Vector:
         """The origin of a place, seen from the parent of the last of the path."""
         return self.point_along(place, path)[-1]
 
-    def point_along(self, place: Place, path: Sequence[int]) -> list[Vector]:
+    def point_along(self, place: FixedFrame, path: Sequence[int]) -> list[Vector]:
         """The origin of a place, seen from every joint frame of a path inward and from the parent of the last."""
         found = [place.displacement.translation]
         for k in path:
@@ -184,7 +184,7 @@ def _cut_bias(
 
 
 def _acceleration(
-    posed: Posed, place: Place, motions: dict[int, FrameMotion], v: Sequence[Scalar], axes: int
+    posed: Posed, place: FixedFrame, motions: dict[int, FrameMotion], v: Sequence[Scalar], axes: int
 ) -> Vector:
     """The acceleration of a place's origin, in the axes of a joint frame."""
     frame, p = posed.frames[place.joint_frame], place.displacement.translation
@@ -251,12 +251,12 @@ class Lever(NamedTuple):
         return Vector(*rates[self.at : self.at + 3]) + cross(Vector(*rates[self.at + 3 : self.at + 6]), self.arm)
 
     def acceleration(self, changes: Scalars, rates: Scalars) -> Vector:
-        """Where the rates change so."""
+        """Acceleration of the point where the rates change by `changes`."""
         a, alpha = Vector(*changes[self.at : self.at + 3]), Vector(*changes[self.at + 3 : self.at + 6])
         return a + acceleration_matrix(Vector(*rates[self.at + 3 : self.at + 6]), alpha) @ self.arm
 
     def in_rows(self, u: Vector) -> list[Scalar]:
-        """What the three rows see of a velocity of the point."""
+        """The three rows' part of a velocity of the point."""
         return [self.sign * dot(e, u) for e in self.axes]
 
     def wrench(self, multipliers: Scalars) -> list[Scalar]:

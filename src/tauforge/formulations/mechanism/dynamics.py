@@ -30,7 +30,7 @@ TINY = 1e-300  # keeps a share of nothing from being NaN
 
 
 class Loads(NamedTuple):
-    """What acts on a mechanism besides its actuators.
+    """Loads on a mechanism besides its actuators.
 
     wrench: on the tool, at its origin, base axes; None for none
     base:   motion of the base, gravity included
@@ -276,7 +276,7 @@ def mass_matrix(m: MechanismParameters, x: Scalars) -> tuple[list[list[Scalar]],
 
 
 def usual_sums(m: MechanismParameters, x: Scalars, controlled: bool, reduced: int = 0) -> list[Scalar]:
-    """What `DoubtScales` are made of: sums of the reciprocals of pivots of loops, rates, inertia and actuation.
+    """Sums of the reciprocals of pivots, for `DoubtScales`: of loops, rates, inertia and actuation.
 
     controlled: whether the actuators can give every acceleration
     """

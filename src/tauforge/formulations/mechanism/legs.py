@@ -147,7 +147,7 @@ def _coordinate(frame: JointFrame, place: Placement, near: Scalar, nearby: Place
 
 
 def _solved(m: MechanismParameters, posed: Posed, step: LegStep, nearby: Posed) -> Placement:
-    """Where the step's joint puts its body. posed: other unknown joints of the loop do not count"""
+    """Placement of the step's joint. posed: other unknown joints of the loop do not count"""
     loop, frame, before = OpenLoop(m, posed, step), posed.frames[step.joint], nearby.places[step.joint]
     if step.kept is None:
         return _met(frame, loop.beyond(step.joint).p, loop.before(step.joint).p)

@@ -14,7 +14,7 @@ POINT, HINGE, WELD = "point", "hinge", "weld"
 CUT_ROWS = {POINT: 3, HINGE: 5, WELD: 6}
 
 
-class Place(NamedTuple):
+class FixedFrame(NamedTuple):
     """A frame on a body: joint frame <- frame; on the ground where joint_frame is GROUND.
 
     body: number of the body that it is on; several welded bodies share a joint frame
@@ -26,7 +26,7 @@ class Place(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """Where a loop is closed: two frames that coincide, but for a turn about z of a hinge, or any turn of a point.
+    """A closed loop, opened: two frames that coincide, but for a turn about z of a hinge, or any turn of a point.
 
     a is on the parent of the joint that was cut, b on its child.
     axes:   the joint frame (or GROUND) in whose axes the three rows of the point are written
@@ -35,8 +35,8 @@ class Cut(NamedTuple):
     """
 
     kind: str
-    a: Place
-    b: Place
+    a: FixedFrame
+    b: FixedFrame
     axes: int
     reads: int | None
     offset: Scalar = 0.0
@@ -54,8 +54,8 @@ class Tie(NamedTuple):
 class SpringParameters(NamedTuple):
     """Between two points: tension stiffness (distance - length) + damping times the rate of the distance."""
 
-    a: Place
-    b: Place
+    a: FixedFrame
+    b: FixedFrame
     stiffness: Scalar
     length: Scalar
     damping: Scalar
@@ -64,7 +64,7 @@ class SpringParameters(NamedTuple):
 class BodyInTree(NamedTuple):
     """A body as it is given, for reactions and energies: regrouping keeps the motion, not what every joint carries."""
 
-    place: Place
+    place: FixedFrame
     parameters: BodyParameters  # in the frame of its place
 
 
@@ -79,7 +79,7 @@ class ReactionParameters(NamedTuple):
     unknown_in_own: the same, in its own axes
     """
 
-    at: Place
+    at: FixedFrame
     beyond: frozenset[int]
     sign: float
     cut: int | None
@@ -91,7 +91,7 @@ RADIUS, HEIGHT, DISTANCE, ACROSS_X, ACROSS_Y = "radius", "height", "distance", "
 
 
 class LegStep(NamedTuple):
-    """How the coordinate of a joint follows from known ones where a loop is closed (`legs`).
+    """A joint whose coordinate follows from known ones where a loop is closed (`legs`).
 
     joint:   the joint frame
     cut:     number of the loop
@@ -163,7 +163,7 @@ class MechanismParameters(NamedTuple):
     gravity: Vector
     bodies: tuple[BodyInTree, ...]
     springs: tuple[SpringParameters, ...]
-    tool: Place
+    tool: FixedFrame
     joints: tuple[ReactionParameters, ...]
     size: float = 1.0  # m, of the mechanism: what lengths are compared with
     doubts: tuple[DoubtScales, ...] = (DoubtScales(),)  # one for each of `reductions`, or one for all

@@ -1,4 +1,4 @@
-"""What every joint of a mechanism carries.
+"""Reactions: the force and moment that every joint of a mechanism carries.
 
 The bodies beyond a joint need a force and a moment; whatever cuts, springs and the environment do not give comes
 through the joint. All in base axes, about the base's origin until the last step.
@@ -15,7 +15,7 @@ from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.mechanism.complement import Complement, MovingComplement
 from tauforge.formulations.mechanism.cuts import Posed, posed_at
 from tauforge.formulations.mechanism.dynamics import Loads, ReducedSolution, actuator_forces, tree_forces
-from tauforge.formulations.mechanism.parameters import CUT_ROWS, BodyInTree, MechanismParameters, Place
+from tauforge.formulations.mechanism.parameters import CUT_ROWS, BodyInTree, FixedFrame, MechanismParameters
 from tauforge.formulations.mechanism.springs import spring_forces
 from tauforge.formulations.trees.frames import GROUND, ancestors
 from tauforge.formulations.trees.recursion import FrameMotion, outward
@@ -54,7 +54,7 @@ def joint_wrenches(
 def wrenches_of_multipliers(
     m: MechanismParameters, x: Scalars, multipliers: Scalars, own_axes: bool = False
 ) -> list[list[Scalar]]:
-    """What the joints carry for these multipliers of the loop matrix's rows alone, without masses and loads."""
+    """Reactions for these multipliers of the loop matrix's rows alone, without masses and loads."""
     posed = posed_at(m, x)
     at_cuts = cut_wrenches(m, posed, multipliers)
     needed = [NO_WRENCH] * len(m.bodies)
@@ -79,7 +79,7 @@ def cut_wrenches(m: MechanismParameters, posed: Posed, multipliers: Scalars) -> 
     return found
 
 
-def _point(posed: Posed, place: Place) -> Vector:
+def _point(posed: Posed, place: FixedFrame) -> Vector:
     return posed.point(place, ancestors(posed.frames, place.joint_frame))
 
 
@@ -88,7 +88,7 @@ def _difference(a: Wrench, b: Wrench) -> Wrench:
 
 
 def _needed(m: MechanismParameters, posed: Posed, motions: dict[int, FrameMotion]) -> list[Wrench]:
-    """What each body needs for its motion, gravity included, base axes, about the base's origin."""
+    """Wrench that each body needs for its motion, gravity included, base axes, about the base's origin."""
     return [_inertia_forces(posed, body, motions[body.place.joint_frame]) for body in m.bodies]
 
 
@@ -99,15 +99,15 @@ def _inertia_forces(posed: Posed, body: BodyInTree, motion: FrameMotion) -> Wren
     I = rotated(inertia, R)
     force = (motion.a + motion.U @ c) * mass
     moment = I @ motion.alpha + cross(motion.omega, I @ motion.omega)
-    centre = posed.point(Place(k, body.place.displacement._replace(translation=c)), ancestors(posed.frames, k))
+    centre = posed.point(FixedFrame(k, body.place.displacement._replace(translation=c)), ancestors(posed.frames, k))
     f = posed.transported(force, k, GROUND)
     return Wrench(f, posed.transported(moment, k, GROUND) + cross(centre, f))
 
 
 def _given(
     m: MechanismParameters, posed: Posed, v: Scalars, on: Loads, at_cuts: Sequence[tuple[Wrench, Wrench]]
-) -> list[tuple[Place, Wrench]]:
-    """What acts on bodies other than through the joints of the tree."""
+) -> list[tuple[FixedFrame, Wrench]]:
+    """Wrenches on bodies that do not come through the joints of the tree."""
     found = [
         (place, w)
         for cut, both in zip(m.cuts, at_cuts, strict=True)

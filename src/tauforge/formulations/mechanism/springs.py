@@ -9,7 +9,7 @@ from tauforge.algebra.scalars import Scalar, is_zero, reciprocal, select, sqrt
 from tauforge.algebra.vectors import ZERO, Vector, cross, dot
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.mechanism.cuts import Posed
-from tauforge.formulations.mechanism.parameters import MechanismParameters, Place, SpringParameters
+from tauforge.formulations.mechanism.parameters import FixedFrame, MechanismParameters, SpringParameters
 from tauforge.formulations.trees.frames import GROUND, ancestors
 from tauforge.formulations.trees.recursion import FrameVelocity, twists
 
@@ -49,11 +49,11 @@ def nearness_of_ends(m: MechanismParameters, posed: Posed) -> Scalar:
 
 
 def _pushes(spring: SpringParameters) -> bool:
-    """Whether it pushes its ends apart where they meet: it has a length, and is not a damper alone."""
+    """True if it pushes its ends apart where they meet: it has a length, and is not a damper alone."""
     return not is_zero(spring.length) and not is_zero(spring.stiffness)
 
 
-def spring_forces(m: MechanismParameters, posed: Posed, v: Scalars) -> list[tuple[Place, Vector]]:
+def spring_forces(m: MechanismParameters, posed: Posed, v: Scalars) -> list[tuple[FixedFrame, Vector]]:
     """The force of each spring at both of its ends, base axes."""
     damped = any(not is_zero(spring.damping) for spring in m.springs)
     moving = twists(posed.frames, posed.places, v) if damped else {}
@@ -83,7 +83,7 @@ def _along(m: MechanismParameters, way: Vector, v: Vector) -> Vector:
 
 
 def spring_wrenches(m: MechanismParameters, posed: Posed, v: Scalars) -> dict[int, Wrench]:
-    """What the springs exert on bodies, at the joint frame and in its axes, by number of the frame."""
+    """Wrenches of the springs on bodies, at the joint frame and in its axes, by number of the frame."""
     found: dict[int, Wrench] = {}
     for (k, place, _), force in spring_forces(m, posed, v):
         if k == GROUND:
@@ -94,7 +94,7 @@ def spring_wrenches(m: MechanismParameters, posed: Posed, v: Scalars) -> dict[in
     return found
 
 
-def _velocity(posed: Posed, moving: dict[int, FrameVelocity], place: Place) -> Vector:
+def _velocity(posed: Posed, moving: dict[int, FrameVelocity], place: FixedFrame) -> Vector:
     """The velocity of a place's origin, base axes."""
     twist = moving[place.joint_frame]
     own = twist.v + cross(twist.omega, place.displacement.translation)

@@ -63,7 +63,7 @@ def _unturned(frame: JointFrame, place: Placement, I: Matrix) -> Matrix:
 
 
 def unit_wrenches(frame: JointFrame, place: Placement, m: Scalar, h: Vector, I: Matrix) -> list[Wrench]:
-    """What gives the composite body a unit acceleration of each rate of its joint.
+    """Wrenches that give the composite body a unit acceleration of each rate of its joint.
 
     At the frame's origin, in its axes; of a joint whose rates are in the axes of `before` in those.
     """
@@ -79,7 +79,7 @@ def unit_wrenches(frame: JointFrame, place: Placement, m: Scalar, h: Vector, I: 
 
 
 def components(frame: JointFrame, w: Wrench) -> list[Scalar]:
-    """What does work with the joint's rates, of a wrench at the frame's origin, in the axes of `unit_wrenches`."""
+    """Components of a wrench at the frame's origin that work on the joint's rates, in the axes of `unit_wrenches`."""
     match frame.kind:
         case "R":
             return [w.moment.z]

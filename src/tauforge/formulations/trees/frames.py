@@ -45,17 +45,17 @@ class JointFrame(NamedTuple):
 
     @property
     def turns_and_slides(self) -> bool:
-        """Whether its rates are vectors."""
+        """True if its rates are vectors."""
         return self.kind in "BF"
 
     @property
     def in_axes_before(self) -> bool:
-        """Whether its rates are vectors in the axes of `before`."""
+        """True if its rates are vectors in the axes of `before`."""
         return self.turns_and_slides and not self.inverted
 
 
 class Placement(NamedTuple):
-    """What the coordinates of a joint do: the joint frame turns after it has travelled, both in the axes of before."""
+    """Turn and travel of a joint at its coordinates: it turns after it has travelled, both in the axes of `before`."""
 
     turn: Matrix
     travel: Vector

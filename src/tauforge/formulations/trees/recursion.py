@@ -135,7 +135,7 @@ def passed_inward(frame: JointFrame, motion: FrameMotion, w: Wrench) -> Wrench:
 
 
 def joint_force(frame: JointFrame, motion: FrameMotion, w: Wrench) -> list[Scalar]:
-    """What the joint's rates do work with, of the wrench at its frame."""
+    """Components of the wrench at the joint's frame that do work with its rates."""
     match frame.kind:
         case "R":
             return [w.moment.z]

@@ -25,8 +25,8 @@ INTEGER = {64: "uint64_t", 32: "uint32_t"}
 # what a root is made from: the first guess of 1 / sqrt(x) from its bits, the steps of Newton's method that double the
 # digits of it, and a scale for numbers so small that their bits are fewer
 FIRST_GUESS = {64: "0x5FE6EB50C7B537A9ULL", 32: "0x5F375A86U"}
-STEPS = {64: 4, 32: 3}
-SMALL = {64: ("1e-290", "0x1p200", "0x1p-100"), 32: ("1e-32f", "0x1p40f", "0x1p-20f")}
+NEWTON_STEPS = {64: 4, 32: 3}
+SMALL_SCALES = {64: ("1e-290", "0x1p200", "0x1p-100"), 32: ("1e-32f", "0x1p40f", "0x1p-20f")}
 
 
 def dialect(prefix: str) -> Dialect:
@@ -46,7 +46,7 @@ def used(name: str, text: str) -> bool:
 
 
 def preamble(prefix: str, bits: int, text: str) -> str:
-    """What the generated functions in `text` call; nothing that they do not."""
+    """Definitions of the small functions that `text` calls, and of no others."""
     number, integer = number_type(bits), INTEGER[bits]
     suffix = "ULL" if bits == 64 else "U"
     sign = f"0x{1 << (bits - 1):X}{suffix}"
@@ -83,8 +83,8 @@ def _root(prefix: str, bits: int) -> str:
     """The macro for roots: that of <math.h>, or our own where there is no library."""
     macro, number, integer = root_macro(prefix), number_type(bits), INTEGER[bits]
     f = "" if bits == 64 else "f"
-    small, up, down = SMALL[bits]
-    steps = "".join(f"    y = y * (1.5{f} - half * y * y);\n" for _ in range(STEPS[bits]))
+    small, up, down = SMALL_SCALES[bits]
+    steps = "".join(f"    y = y * (1.5{f} - half * y * y);\n" for _ in range(NEWTON_STEPS[bits]))
     return f"""#ifndef {macro}
 #if __STDC_HOSTED__
 #include <math.h>
@@ -109,13 +109,13 @@ static TF_APART {number} tf_root({number} x)
 
 
 MOST_VALUES = 512  # of one part: more are compiled slowly, for fewer the array between parts is used more often
-NAMES = re.compile(r"\b[vsc]\d+\b")
+VALUE_NAMES = re.compile(r"\b[vsc]\d+\b")
 DEFINED = re.compile(r"^(?:const \w+ (v\d+) =|\w+ (s\d+), (c\d+);)")
-FRAME = 160  # bytes of return addresses, saved registers and alignment of one frame, generously
-POINTER = 8
+FRAME_BYTES = 160  # bytes of return addresses, saved registers and alignment of one frame, generously
+POINTER_BYTES = 8
 
 
-class Place(NamedTuple):
+class ArrayElement(NamedTuple):
     """One number of an array parameter."""
 
     parameter: str
@@ -125,7 +125,7 @@ class Place(NamedTuple):
         return f"{self.parameter}[{self.k}]"
 
 
-class Body(NamedTuple):
+class FunctionBody(NamedTuple):
     """parts:   definitions of functions that the body calls
     lines:   the statements of the body
     called:  elementary functions that it needs
@@ -149,11 +149,11 @@ class Statement(NamedTuple):
 def body(
     name: str,
     graph: Graph,
-    inputs: Mapping[str, Place],
-    outputs: Sequence[Place],
+    inputs: Mapping[str, ArrayElement],
+    outputs: Sequence[ArrayElement],
     prefix: str,
     bits: int,
-) -> Body:
+) -> FunctionBody:
     """inputs: where each input of the graph is, by its name; outputs: where the results go, in order."""
     graph = least_crowded(graph)
     made = Statements(graph, {key: str(place) for key, place in inputs.items()}, dialect(prefix), bits)
@@ -163,36 +163,39 @@ def body(
     guard = [str(inputs[key]) for key in seen.inputs]
     parameters = list(dict.fromkeys(p.parameter for p in (*inputs.values(), *outputs)))
     number, size, waiting = number_type(bits), bits // 8, _most_waiting(code, results)
-    frame = FRAME + 2 * POINTER * (len(parameters) + 1)
-    elementary = FRAME + size * max((LINES[key] for key in made.called), default=0)
+    frame = FRAME_BYTES + 2 * POINTER_BYTES * (len(parameters) + 1)
+    elementary = FRAME_BYTES + size * max((ELEMENTARY_VALUES[key] for key in made.called), default=0)
     loaded = sum(node.op == "input" for node in graph.nodes)
     if len(code) - loaded <= MOST_VALUES:
         poison = _poison([*(f"({results[k]})" for k in seen.outputs), *guard], number, bits)
         stores = [f"{place} = {value} + poison;" for place, value in zip(outputs, results, strict=True)]
         used = size * (len(code) + len(outputs) + 2)
-        return Body([], [*(s.text for s in code), poison, *stores], made.called, used + frame + elementary, waiting)
+        return FunctionBody(
+            [], [*(s.text for s in code), poison, *stores], made.called, used + frame + elementary, waiting
+        )
     split = _Parts(name, code, dict(zip(map(str, outputs), results, strict=True)), inputs, outputs, number)
     poison = _poison([*(str(outputs[k]) for k in seen.outputs), *guard], number, bits)
     lines = [f"{number} work[{split.slots}];", *split.calls, poison]
     lines += [f"{place} = {place} + poison;" for place in outputs]
     own = size * (split.slots + len(outputs) + 2)
     stack = own + 2 * frame + size * split.largest + elementary
-    return Body(split.definitions, lines, made.called, stack, waiting)
+    return FunctionBody(split.definitions, lines, made.called, stack, waiting)
 
 
-LINES = {"sincos": 56, "tanh": 48, "atan2": 48}  # values of the elementary functions, at most (a test counts them)
+# values in the body of an elementary function, at most; a test counts them
+ELEMENTARY_VALUES = {"sincos": 56, "tanh": 48, "atan2": 48}
 
 
 def _statement(text: str) -> Statement:
     found = DEFINED.match(text)
     assert found is not None, text
     defines = tuple(name for name in found.groups() if name)
-    return Statement(text, defines, frozenset(NAMES.findall(text)) - set(defines))
+    return Statement(text, defines, frozenset(VALUE_NAMES.findall(text)) - set(defines))
 
 
 def _most_waiting(code: Sequence[Statement], results: Sequence[str]) -> int:
     last = {name: k for k, statement in enumerate(code) for name in (*statement.defines, *statement.needs)}
-    last |= {name: len(code) for text in results for name in NAMES.findall(text)}
+    last |= {name: len(code) for text in results for name in VALUE_NAMES.findall(text)}
     ends = [0] * (len(code) + 1)
     for place in last.values():
         ends[place] += 1
@@ -221,8 +224,8 @@ class _Parts:
         name: str,
         code: Sequence[Statement],
         results: Mapping[str, str],
-        inputs: Mapping[str, Place],
-        outputs: Sequence[Place],
+        inputs: Mapping[str, ArrayElement],
+        outputs: Sequence[ArrayElement],
         number: str,
     ) -> None:
         places = {str(place) for place in inputs.values()}
@@ -237,7 +240,7 @@ class _Parts:
                     wanted[name_] = k
         stores: list[list[str]] = [[] for _ in parts]
         for place, value in results.items():
-            needs = NAMES.findall(value)
+            needs = VALUE_NAMES.findall(value)
             at = home.get(needs[0], len(parts) - 1) if needs else len(parts) - 1
             stores[at].append(f"{place} = {value};")
         slot = self._slots(parts, wanted)
@@ -246,7 +249,7 @@ class _Parts:
         taken = list(dict.fromkeys(p.parameter for p in outputs))
         for k, part in enumerate(parts):
             own = {x for s in part for x in s.defines}
-            needs_ = {x for s in part for x in s.needs} | {x for text in stores[k] for x in NAMES.findall(text)}
+            needs_ = {x for s in part for x in s.needs} | {x for text in stores[k] for x in VALUE_NAMES.findall(text)}
             earlier = sorted(needs_ - own, key=_order)
             lines = [loads[x] for x in earlier if x in loads]
             lines += [f"const {number} {x} = work[{slot[x]}];" for x in earlier if x not in loads]

@@ -10,7 +10,7 @@ from tauforge.kernels.c99.body import dialect, preamble, root_macro
 from tauforge.kernels.c99.function import CFunction, block
 from tauforge.kernels.c_common import CNumbers, elementary_functions, literal, number_type
 
-FLAGS = "-std=c99 -O2 -Wall -Wextra -Wconversion -Wdouble-promotion -pedantic"
+COMPILER_FLAGS = "-std=c99 -O2 -Wall -Wextra -Wconversion -Wdouble-promotion -pedantic"
 
 
 def mark(prefix: str) -> str:
@@ -35,8 +35,8 @@ def header(
         " use another, such as an instruction of the processor.",
         "Stack bounds hold with any flags, for compilers that heed __attribute__((noinline)); libm's frames are apart.",
         "Do not compile with -ffast-math: it removes the checks for NaN.",
-        f"Build: gcc {FLAGS} -c {prefix}.c",
-        f"Test:  gcc {FLAGS} {prefix}.c {prefix}_test.c -lm -o {prefix}_test && ./{prefix}_test",
+        f"Build: gcc {COMPILER_FLAGS} -c {prefix}.c",
+        f"Test:  gcc {COMPILER_FLAGS} {prefix}.c {prefix}_test.c -lm -o {prefix}_test && ./{prefix}_test",
         "CMake: add_subdirectory(this directory), target_link_libraries(mine PRIVATE " + prefix + ").",
         f"Rust: bindgen {prefix}.h. C++: include this header as it is.",
     )
@@ -112,7 +112,7 @@ add_test(NAME {prefix} COMMAND {prefix}_test)
 Rows = Sequence[Sequence[float]]
 
 
-class Vectors(NamedTuple):
+class TestVectors(NamedTuple):
     """For each argument and each result the numbers of every state, and for each result the error that is allowed."""
 
     arguments: Sequence[Rows]
@@ -120,7 +120,7 @@ class Vectors(NamedTuple):
     allowed: Sequence[float]
 
 
-def self_test(prefix: str, tests: Iterable[tuple[CFunction, Vectors]]) -> str:
+def self_test(prefix: str, tests: Iterable[tuple[CFunction, TestVectors]]) -> str:
     tests = list(tests)
     number = number_type(tests[0][0].bits)
     texts = "\n".join(_one(function, vectors) for function, vectors in tests)
@@ -171,7 +171,7 @@ int main(void)
 """
 
 
-def _one(function: CFunction, vectors: Vectors) -> str:
+def _one(function: CFunction, vectors: TestVectors) -> str:
     number, states = function.number, len(vectors.arguments[0])
     tables, copies, compared, nan_checks = [], [], [], []
     given, taken = [], []

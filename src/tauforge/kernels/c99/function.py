@@ -10,24 +10,24 @@ from typing import NamedTuple
 
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.kernels.arithmetic import to_single
-from tauforge.kernels.c99.body import Body, Place, body
+from tauforge.kernels.c99.body import ArrayElement, FunctionBody, body
 from tauforge.kernels.c_common import number_type
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.tracing.counting import count
 from tauforge.tracing.graph import Graph, without_dead_code
 
 # words of C99, those that later versions added, and those of C++, because the header serves both
-WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
+C_WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
     register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
     alignas alignof and and_eq asm bitand bitor bool catch char8_t char16_t char32_t class co_await co_return co_yield
     compl concept const_cast consteval constexpr constinit decltype delete dynamic_cast explicit export false friend
     module mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public
     reinterpret_cast requires static_assert static_cast template this thread_local throw true try typeid typename
     typeof using virtual wchar_t xor xor_eq main errno"""
-KEYWORDS = frozenset(WORDS.split())
+KEYWORDS = frozenset(C_WORDS.split())
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-LONGEST = 40  # C99 promises 31 significant characters of names that other files see, compilers many more
-OURS = re.compile(r"[vsc]\d+|tf_.*|work|poison")  # names that the generated code uses itself
+MAX_PREFIX_LENGTH = 40  # C99 promises 31 significant characters of names that other files see, compilers many more
+RESERVED_NAMES = re.compile(r"[vsc]\d+|tf_.*|work|poison")  # names that the generated code uses itself
 
 
 def check_prefix(prefix: object) -> str:
@@ -40,25 +40,25 @@ def check_prefix(prefix: object) -> str:
         )
     if prefix.lower() in KEYWORDS:
         raise ModelError(f"{prefix!r} is a word of C or C++", field="prefix", remedy="Give another name")
-    if OURS.fullmatch(prefix):
+    if RESERVED_NAMES.fullmatch(prefix):
         raise ModelError(f"{prefix!r} is used inside the generated code", field="prefix", remedy="Give another name")
-    if len(prefix) > LONGEST:
-        raise ModelError(f"expected at most {LONGEST} characters, got {len(prefix)}", field="prefix")
+    if len(prefix) > MAX_PREFIX_LENGTH:
+        raise ModelError(f"expected at most {MAX_PREFIX_LENGTH} characters, got {len(prefix)}", field="prefix")
     return prefix
 
 
 def prefix_of(name: str) -> str:
     """A prefix from a robot's name, such as puma560_armstrong from puma560-armstrong."""
-    words = re.sub(r"_+", "_", re.sub(r"[^A-Za-z0-9]", "_", name)).strip("_")[:LONGEST].rstrip("_")
-    if not words or not words[0].isalpha() or words.lower() in KEYWORDS or OURS.fullmatch(words):
-        words = f"robot_{words}"[:LONGEST].rstrip("_")
+    words = re.sub(r"_+", "_", re.sub(r"[^A-Za-z0-9]", "_", name)).strip("_")[:MAX_PREFIX_LENGTH].rstrip("_")
+    if not words or not words[0].isalpha() or words.lower() in KEYWORDS or RESERVED_NAMES.fullmatch(words):
+        words = f"robot_{words}"[:MAX_PREFIX_LENGTH].rstrip("_")
     return words
 
 
 def parameter(name: str) -> str:
     """The argument's name, or with an underscore after it where C or our own code has another use for the word."""
     plain = re.sub(r"_+", "_", re.sub(r"[^A-Za-z0-9]", "_", name)).strip("_") or "x"
-    return f"{plain}_" if not plain[0].isalpha() or plain in KEYWORDS or OURS.fullmatch(plain) else plain
+    return f"{plain}_" if not plain[0].isalpha() or plain in KEYWORDS or RESERVED_NAMES.fullmatch(plain) else plain
 
 
 def comment_text(text: str) -> str:
@@ -68,7 +68,7 @@ def comment_text(text: str) -> str:
 
 
 MAX_OPERATIONS = 40_000  # gcc takes about 10 s for so many
-WIDTH = 110
+COMMENT_WIDTH = 110
 
 
 class Array(NamedTuple):
@@ -90,7 +90,7 @@ class Array(NamedTuple):
 
 
 class Described(NamedTuple):
-    """What a caller tells about a function beside its specification.
+    """Texts about a function that its specification does not have.
 
     summary:   what it computes, a paragraph
     arguments: what each argument means
@@ -129,12 +129,12 @@ class CFunction:
             if math.prod(core)
         ]
         inputs = {
-            f"{name}{k}": Place(array.name, k)
+            f"{name}{k}": ArrayElement(array.name, k)
             for (name, _, _), array in zip(given, self.arguments, strict=True)
             for k in range(array.numbers)
         }
-        outputs = [Place(array.name, k) for array in self.results for k in range(array.numbers)]
-        self.body: Body = body(self.name, self.graph, inputs, outputs, prefix, bits)
+        outputs = [ArrayElement(array.name, k) for array in self.results for k in range(array.numbers)]
+        self.body: FunctionBody = body(self.name, self.graph, inputs, outputs, prefix, bits)
 
     @property
     def signature(self) -> str:
@@ -150,7 +150,7 @@ class CFunction:
         return "\n".join((*self.body.parts, f"{self.signature}\n{{\n{lines}}}\n"))
 
     def comment(self, more: Sequence[str]) -> str:
-        """What the header says before the declaration."""
+        """The comment before the declaration in the header."""
         cost = count(self.graph)
         parts = [f"{cost.multiplications} multiplications", f"{cost.additions} additions"]
         parts += [
@@ -200,7 +200,8 @@ def block(*paragraphs: str) -> str:
     """A comment, wrapped."""
     lines = []
     for paragraph in paragraphs:
-        wrapped = textwrap.wrap(comment_text(paragraph), WIDTH, subsequent_indent="    ", break_long_words=False)
+        text = comment_text(paragraph)
+        wrapped = textwrap.wrap(text, COMMENT_WIDTH, subsequent_indent="    ", break_long_words=False)
         lines += [f" * {comment_text(line)}" for line in wrapped]
     return "/*\n" + "\n".join(lines) + "\n */\n"
 

@@ -66,7 +66,7 @@ def emit_module(
 MAX_NODES = 16_000  # for larger graphs the NumPy reference is used
 MAX_LARGE = 40_000  # the same for functions that are worth some seconds of compiling
 RECENT = 32  # kernels that are kept for a while although nothing refers to them
-BITS = {"float64": 64, "float32": 32}
+BITS_OF = {"float64": 64, "float32": 32}
 Key = tuple[str, Host]
 
 
@@ -198,7 +198,7 @@ class CpuBackend:
 
     def compile(self, specification: Specification, dtype: str = "float64") -> CpuKernel:
         """The kernel, with its machine code in this precision loaded."""
-        if dtype not in BITS:
+        if dtype not in BITS_OF:
             raise UnsupportedFeatureError(
                 f"dtype {dtype!r} is not supported", field="kernel", remedy="Use float64 or float32"
             )
@@ -207,7 +207,7 @@ class CpuBackend:
         if all(empty) or (any(empty) and not any(0 in core for _, core in specification.arguments)):
             raise NoKernelError(f"{specification.name} has results without numbers")
         kernel = self.kernel_of(specification)
-        kernel.loaded(BITS[dtype])
+        kernel.loaded(BITS_OF[dtype])
         return kernel
 
     def kernel_of(self, specification: Specification) -> CpuKernel:

@@ -23,7 +23,7 @@ from tauforge.kernels.arithmetic import NodeCode, sine_and_cosine
 from tauforge.kernels.cpu.llvm_rows import Rows, store_pieces
 from tauforge.kernels.cpu.llvm_text import Code, Vectors, Writer
 from tauforge.kernels.scheduling import is_crowded, least_crowded, nan_probes
-from tauforge.tracing.graph import FREE, Graph
+from tauforge.tracing.graph import LEAVES, Graph
 
 EARLY = ("input", "add", "sub", "mul")  # operations that an angle may be the result of
 
@@ -50,7 +50,7 @@ def early_sines(graph: Graph) -> EarlySines:
     for k, node in enumerate(graph.nodes):
         if node.op in ("sin", "cos"):
             angle = graph.nodes[node.args[0]]
-            if angle.op in EARLY and all(graph.nodes[a].op in FREE for a in angle.args):
+            if angle.op in EARLY and all(graph.nodes[a].op in LEAVES for a in angle.args):
                 slots[k] = 2 * places.setdefault(node.args[0], len(places)) + (node.op == "cos")
     return EarlySines(tuple(places), slots)
 
@@ -82,7 +82,7 @@ class Operand(NamedTuple):
         return math.prod(self.core)
 
 
-class Body(NamedTuple):
+class VectorBody(NamedTuple):
     """Source of the parts, named body0, body1, ..., and how many vectors of scratch memory a block needs.
 
     taint: the index of the vector that is finite after the last part only if all inputs of the block are
@@ -113,7 +113,7 @@ def emit_body(
     *,
     avx512: bool,
     doubt_limit: float | None = None,
-) -> Body:
+) -> VectorBody:
     """Input k of argument a is called a + str(k) in the graph; its outputs are those of the results in order,
     and after them the doubt where it has a limit. The part that computes the doubt returns whether it is not below.
     """
@@ -131,11 +131,11 @@ def emit_body(
         code = Code()
         doubtful = PartEmitter(plan, code, Vectors(code, bits, lanes, avx512=avx512), doubt_limit).emit(part)
         function(f"i1 @body{part}(ptr noalias %table, ptr noalias %scratch)", code, f"ret i1 {doubtful}")
-    return Body("".join(texts), frozenset(declarations), plan.parts, plan.scratch, plan.taint, plan.guarded)
+    return VectorBody("".join(texts), frozenset(declarations), plan.parts, plan.scratch, plan.taint, plan.guarded)
 
 
 class Plan:
-    """Which part computes a node, where values for later parts are kept, and when a piece of a result is complete."""
+    """A plan: the part that computes each node, the slots of values for later parts, the pieces of results to store."""
 
     def __init__(
         self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int, *, guarded: bool = False
@@ -177,7 +177,7 @@ class Plan:
         last_part: dict[int, int] = {}
 
         def needed(node: int, part: int) -> None:
-            computed = self.graph.nodes[node].op not in FREE and node not in self.early_sines.slots
+            computed = self.graph.nodes[node].op not in LEAVES and node not in self.early_sines.slots
             if computed and part > self.part_of[node]:
                 last_part[node] = max(part, last_part.get(node, 0))
 
@@ -230,7 +230,7 @@ class PartEmitter(NodeCode):
         for k, node in enumerate(self.graph.nodes):
             if self.plan.part_of[k] != part:
                 continue
-            if node.op not in FREE and k not in self.plan.early_sines.slots:
+            if node.op not in LEAVES and k not in self.plan.early_sines.slots:
                 self.names[k] = self.computed(node)
             if k in self.plan.slots:
                 self.v.store(self.value(k), self.slot(self.plan.slots[k]), aligned=True)
@@ -264,7 +264,7 @@ class PartEmitter(NodeCode):
         """Angles to scratch memory, and the loop over them. Intermediate values are computed again where needed."""
         for place, angle in enumerate(self.plan.early_sines.angles):
             node = self.graph.nodes[angle]
-            value = self.value(angle) if node.op in FREE else self.computed(node)
+            value = self.value(angle) if node.op in LEAVES else self.computed(node)
             self.v.store(value, self.slot(2 * place), aligned=True)
         self.code.do("call void @sines(ptr %scratch)")
 

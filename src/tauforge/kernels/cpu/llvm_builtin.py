@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from tauforge.kernels.cpu.engine import Host
-from tauforge.kernels.cpu.llvm_body import Body, Operand
+from tauforge.kernels.cpu.llvm_body import Operand, VectorBody
 from tauforge.kernels.cpu.llvm_loop import run_body
 from tauforge.kernels.cpu.llvm_text import ALIGNMENT, Vectors, Writer, restore_status, save_status
 
-DOUBLE = 12  # NumPy's number of the type float64
+FLOAT64_NUMBER = 12  # NumPy's number of the type float64
 ALIGNED_AND_CONTIGUOUS = 0x0101
 # Offsets in PyArrayObject of a 64-bit CPython; `numpy_binding` verifies them before they are used.
 TYPE, DATA, DIMENSIONS_COUNT, DIMENSIONS, DESCRIPTOR, ARRAY_FLAGS = 8, 16, 24, 32, 56, 64
@@ -28,7 +28,7 @@ ADDRESSES = (
 SHORT_BATCH = 4096  # most rows that the builtin takes; larger batches may gain from threads
 
 
-def builtin_function(body: Body, ins: list[Operand], outs: list[Operand], host: Host) -> tuple[str, Writer]:
+def builtin_function(body: VectorBody, ins: list[Operand], outs: list[Operand], host: Host) -> tuple[str, Writer]:
     """PyObject *builtin(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames).
 
     It takes exact, contiguous, aligned float64 arrays of the core shapes, or all of them with one more dimension of at
@@ -98,7 +98,7 @@ def builtin_function(body: Body, ins: list[Operand], outs: list[Operand], host: 
         used = code.emit(f"getelementptr i8, ptr {dims}, i64 {code.emit(f'sub i64 8, {shift}')}")
         count = code.emit(f"add i32 {more}, {len(out.core)}")
         array = code.emit(
-            f"call ptr {address('new_array')}(ptr {array_type}, i32 {count}, ptr {used}, i32 {DOUBLE}, "
+            f"call ptr {address('new_array')}(ptr {array_type}, i32 {count}, ptr {used}, i32 {FLOAT64_NUMBER}, "
             "ptr null, ptr null, i32 0, i32 0, ptr null)"
         )
         filled = code.fresh("filled")

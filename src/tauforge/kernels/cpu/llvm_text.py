@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from tauforge.kernels.arithmetic import to_single
 from tauforge.kernels.cpu.engine import Host
 
-FLAGS = "contract"  # a multiplication and an addition may fuse; nothing else may be reordered
+MAY_FUSE = "contract"  # a multiplication and an addition may fuse; nothing else may be reordered
 
 
 class Code:
@@ -61,7 +61,7 @@ class Vectors:
     def integer_constant(self, value: int) -> str:
         return f"splat ({self.integer} {value})"
 
-    def operation(self, op: str, a: str, b: str, flags: str = FLAGS) -> str:
+    def operation(self, op: str, a: str, b: str, flags: str = MAY_FUSE) -> str:
         return self.code.emit(f"f{op} {flags} {self.type} {a}, {b}")
 
     def exactly(self, op: str, a: str, b: str) -> str:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.kernels.c_common import Statements, elementary_functions, literal, number_type
-from tauforge.kernels.cuda.dialect import DIALECT, ESTIMATES
-from tauforge.kernels.cuda.loop_source import BLOCK, Loop, given_again, indented
+from tauforge.kernels.cuda.dialect import BLOCK_THREADS, DIALECT, ESTIMATES
+from tauforge.kernels.cuda.loop_source import Loop, given_again, indented
 from tauforge.kernels.specification import Specification, inputs_of
 
 
@@ -76,7 +76,7 @@ class _Writer:
     def source(self) -> str:
         number, fixed = self.number, [self.loop.fixed.index(name) for name in self.adjoint.moving]
         lines = [
-            f"const long long own = (long long)blockIdx.x * {BLOCK} + threadIdx.x;",
+            f"const long long own = (long long)blockIdx.x * {BLOCK_THREADS} + threadIdx.x;",
             "if (own >= count) return;",
             f"{number} bar[{self.size}], force_bar[{self.forces}];",
             *(f"bar[{j}] = state_bars[{j} * count + own];" for j in range(self.size)),
@@ -95,7 +95,7 @@ class _Writer:
             f"{number} *__restrict__ {x}" for x in ("state_bars", "fixed_bars", "added_bars", "force_bars")
         )
         parameters = f"const long long count, {integers}, {read}, {written}"
-        head = f'extern "C" __global__ void __launch_bounds__({BLOCK}) way_back({parameters})'
+        head = f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}) way_back({parameters})'
         body = "".join(f"    {line}\n" for line in lines)
         return ESTIMATES + elementary_functions(self.called, DIALECT, self.bits) + f"\n{head}\n{{\n{body}}}\n"
 
@@ -271,7 +271,7 @@ def gains_source(adjoint: Adjoint, bits: int) -> str:
         *(f"fixed_bar{k} += {bar};" for k, bar in sums),
     ]
     lines = [
-        f"const long long own = (long long)blockIdx.x * {BLOCK} + threadIdx.x;",
+        f"const long long own = (long long)blockIdx.x * {BLOCK_THREADS} + threadIdx.x;",
         "if (own >= count) return;",
         *(f"{number} fixed_bar{j} = fixed_bars[{j} * count + own];" for j in places),
         f"{number} taint = {zero};",  # NaN for a row that ran away: the way back has left NaN
@@ -284,6 +284,6 @@ def gains_source(adjoint: Adjoint, bits: int) -> str:
     integers = ", ".join(f"const int {name}" for name in ("begin", "end", "steps", "substeps"))
     read = ", ".join(f"const {number} *__restrict__ {x}" for x in ("prescribed", "fixed", "states", "force_bars"))
     parameters = f"const long long count, {integers}, {read}, {number} *__restrict__ fixed_bars"
-    head = f'extern "C" __global__ void __launch_bounds__({BLOCK}) by_gains({parameters})'
+    head = f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}) by_gains({parameters})'
     body = "".join(f"    {line}\n" for line in lines)
     return ESTIMATES + elementary_functions(back.called, DIALECT, bits) + f"\n{head}\n{{\n{body}}}\n"

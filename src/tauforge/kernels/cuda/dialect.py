@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tauforge.kernels.c_common import Dialect
 
+BLOCK_THREADS = 64  # more in a block are not faster
 DIALECT = Dialect(
     prefix="tauforge_",
     function="static __device__ __forceinline__",

@@ -55,7 +55,6 @@ def compiled_function(source: str, name: str) -> Any:
     return module.get_function(name)
 
 
-DTYPES = ("float64", "float32")
 MAX_NODES = 16_000  # more take minutes to compile
 MANY_RESULTS = 64
 KEPT_LAUNCHES = 64
@@ -90,7 +89,7 @@ class Launch(NamedTuple):
 
 
 def _key(operands: Sequence[Any]) -> tuple[Any, ...]:
-    """What a launch depends on: how CuPy's arrays lie, on which GPU, and which one is current."""
+    """Everything that a launch depends on: strides of the CuPy arrays, their GPU, and the current one."""
     if not any(type(x).__module__ == "cupy" for x in operands):
         return (FOREIGN,)
     found: list[Any] = [arrays.cupy().cuda.Device().id]
@@ -269,7 +268,7 @@ class CudaBackend:
     """The kernels it makes are compiled when they are called: their source needs no GPU."""
 
     def compile(self, specification: Specification, dtype: str = "float64") -> CudaKernel:
-        if dtype not in DTYPES:
+        if dtype not in arrays.KERNEL_DTYPES:
             raise UnsupportedFeatureError(f"dtype {dtype!r}", field="kernel", remedy="Use float64 or float32")
         return CudaKernel(specification, dtype)
 

@@ -11,14 +11,12 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tauforge.kernels.c_common import Statements, elementary_functions, literal, number_type
-from tauforge.kernels.cuda.dialect import DIALECT, ESTIMATES
+from tauforge.kernels.cuda.dialect import BLOCK_THREADS, DIALECT, ESTIMATES
 from tauforge.kernels.specification import Specification, inputs_of
-
-BLOCK = 64  # threads
 
 
 class Loop(NamedTuple):
-    """What is repeated.
+    """The steps that are repeated.
 
     step:       results are the next state, argument by argument, and what is recorded beside it
     held:       further steps until the next one, whose arguments are the state, the recorded result and what is fixed
@@ -74,7 +72,10 @@ def _added(place: int, own: str) -> str:
 
 
 def given_again(number: str) -> list[str]:
-    """What is fixed for the thread, for one step. The compiler must not keep an address for each of many numbers."""
+    """Lines that read the fixed numbers of the thread, for one step.
+
+    The compiler must not keep an address for each of many numbers.
+    """
     return [
         "long long own_again = own;",
         "#ifdef __CUDA_ARCH__",
@@ -117,7 +118,7 @@ def loop_source(loop: Loop, bits: int, far: float, *, every_step: bool = False) 
         "++kept;",
     ]
     lines = [
-        f"const long long own = (long long)blockIdx.x * {BLOCK} + threadIdx.x;",
+        f"const long long own = (long long)blockIdx.x * {BLOCK_THREADS} + threadIdx.x;",
         "if (own >= count) return;",
         *(
             f"{number} {name}{k} = state{place}[own * state{place}_row + {k} * state{place}_step];"
@@ -152,7 +153,7 @@ def loop_source(loop: Loop, bits: int, far: float, *, every_step: bool = False) 
         f", const {number} *__restrict__ state{k}, const long long state{k}_row, const long long state{k}_step"
         for k in range(loop.state)
     )
-    head = f'extern "C" __global__ void __launch_bounds__({BLOCK}) loop({parameters})'
+    head = f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}) loop({parameters})'
     body = "".join(f"    {line}\n" for line in lines)
     return ESTIMATES + elementary_functions(step.called | held.called, DIALECT, bits) + f"\n{head}\n{{\n{body}}}\n"
 

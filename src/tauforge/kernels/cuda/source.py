@@ -15,25 +15,25 @@ from functools import partial
 from typing import NamedTuple
 
 from tauforge.kernels.c_common import Statements, elementary_functions, literal, number_type
-from tauforge.kernels.cuda.dialect import DIALECT, ESTIMATES
+from tauforge.kernels.cuda.dialect import BLOCK_THREADS, DIALECT, ESTIMATES
 from tauforge.kernels.scheduling import is_crowded, least_crowded, nan_probes
 from tauforge.kernels.specification import Shape
 from tauforge.tracing.graph import Graph
 
 BANKS = 32  # of shared memory
 PIECE = 16  # bytes that a thread can copy at a time
-AT_ONCE = 6  # copies of a thread under way; more of them take longer to compile, and registers
+COPIES_AT_ONCE = 6  # copies of a thread under way; more of them take longer to compile, and registers
 CHAINS_OF_PAIRS = 3  # measured
 # Whether inputs are finite is told by a sum over them, which comes first and makes the compiler read them all at once,
 # or by a result or two (`nan_probes`), for which the others wait. Measured: results are quicker for rows, for a crowded
 # kernel that reads columns, and for pairs with many operations.
 FEW_RESULTS = 12  # more do not wait
 MANY_OPERATIONS = 450  # of a pair
-WARP, BLOCK = 32, 64  # threads; more in a block are not faster
+WARP_THREADS = 32
 SHARED_BYTES = 40 * 1024  # of a block, for rows; what does not fit is written directly
 
 
-class Operand(NamedTuple):
+class GpuOperand(NamedTuple):
     """An argument or a result of the kernel.
 
     name:   of the pointer; the strides in elements are name_row and name_step
@@ -59,13 +59,13 @@ class Operand(NamedTuple):
 
 def operands(
     arguments: tuple[tuple[str, Shape], ...], results: tuple[Shape, ...], layouts: tuple[str, ...]
-) -> list[Operand]:
+) -> list[GpuOperand]:
     cores = [*(core for _, core in arguments), *results]
     names = [*(f"in{k}" for k in range(len(arguments))), *(f"out{k}" for k in range(len(results)))]
-    return [Operand(name, math.prod(core), layout) for name, core, layout in zip(names, cores, layouts, strict=True)]
+    return [GpuOperand(name, math.prod(core), layout) for name, core, layout in zip(names, cores, layouts, strict=True)]
 
 
-def fitting(found: list[Operand], bits: int, block: int) -> list[Operand]:
+def fitting(found: list[GpuOperand], bits: int, block: int) -> list[GpuOperand]:
     """The operands, of which the longest are not in shared memory if all together would need too much of it."""
     left, crowded = SHARED_BYTES, set()
     for operand in sorted((o for o in found if o.staged or o.parked), key=lambda o: (not o.staged, o.length)):
@@ -80,13 +80,14 @@ def fitting(found: list[Operand], bits: int, block: int) -> list[Operand]:
     ]
 
 
-def block_size(found: list[Operand], bits: int, *, crowded: bool) -> int:
+def block_size(found: list[GpuOperand], bits: int, *, crowded: bool) -> int:
     """Threads of a block: few enough for the rows to fit into shared memory, where that can be.
 
     crowded: many values wait for their use; a warp that need not wait for another one is quicker then
     """
     numbers = sum(operand.pitch for operand in found if operand.staged)
-    return BLOCK if numbers * BLOCK * bits // 8 <= SHARED_BYTES and not (numbers and crowded) else WARP
+    fits = numbers * BLOCK_THREADS * bits // 8 <= SHARED_BYTES
+    return BLOCK_THREADS if fits and not (numbers and crowded) else WARP_THREADS
 
 
 def kernel_source(
@@ -152,12 +153,12 @@ def kernel_source(
 
 
 def _one_state(
-    ins: list[Operand], outs: list[Operand], bits: int, index: str, block: int, statements: list[str]
+    ins: list[GpuOperand], outs: list[GpuOperand], bits: int, index: str, block: int, statements: list[str]
 ) -> list[str]:
     number = number_type(bits)
     lines = [
         f"const {index} first = ({index})blockIdx.x * {block};",
-        "const int rows = (int)(count - first < BLOCK ? count - first : BLOCK);".replace("BLOCK", str(block)),
+        f"const int rows = (int)(count - first < {block} ? count - first : {block});",
         "const int thread = threadIdx.x;",
         "const bool inside = thread < rows;",
         "const int own = inside ? thread : rows - 1;",
@@ -180,11 +181,13 @@ def _one_state(
     return lines + copied([operand for operand in outs if operand.staged], block, bits, out=True)
 
 
-def _two_states(ins: list[Operand], outs: list[Operand], number: str, block: int, statements: list[str]) -> list[str]:
+def _two_states(
+    ins: list[GpuOperand], outs: list[GpuOperand], number: str, block: int, statements: list[str]
+) -> list[str]:
     """The compiler writes the loop out and mixes the two."""
     both = f"{number}2"
 
-    def place(operand: Operand, k: int) -> str:
+    def place(operand: GpuOperand, k: int) -> str:
         return f"{operand.name} + state + {k} * {operand.name}_step"
 
     return [
@@ -200,12 +203,12 @@ def _two_states(ins: list[Operand], outs: list[Operand], number: str, block: int
     ]
 
 
-def _of_pair(operand: Operand, k: int) -> str:
+def _of_pair(operand: GpuOperand, k: int) -> str:
     """Number k of one of the two states."""
     return f"(half ? {operand.name}_{k}.y : {operand.name}_{k}.x)"
 
 
-def _element(operand: Operand, k: int, block: int) -> str:
+def _element(operand: GpuOperand, k: int, block: int) -> str:
     """Number k of this thread's state."""
     if operand.parked:
         return f"{operand.name}_parked[{k * block} + thread]"
@@ -240,7 +243,7 @@ def _taint(numbers: Sequence[str], bits: int, chains: int) -> list[str]:
     return [f"const {number_type(bits)} taint = {' + '.join(sums)};"]
 
 
-def copied(staged: list[Operand], block: int, bits: int, *, out: bool) -> list[str]:
+def copied(staged: list[GpuOperand], block: int, bits: int, *, out: bool) -> list[str]:
     """The rows of the block, between memory and shared memory. Some copies are under way at the same time.
 
     A full block is copied 16 bytes at a time, where addresses and paddings allow that.
@@ -259,13 +262,13 @@ def copied(staged: list[Operand], block: int, bits: int, *, out: bool) -> list[s
     ]
 
 
-def _copied_singly(operand: Operand, block: int, *, out: bool) -> list[str]:
+def _copied_singly(operand: GpuOperand, block: int, *, out: bool) -> list[str]:
     length, pitch, name = operand.length, operand.pitch, operand.name
     place = "k" if pitch == length else f"k / {length} * {pitch} + k % {length}"
     shared, memory = f"{name}_rows[{place}]", f"{name}[first * {length} + k]"
     copy = f"{memory} = {shared};" if out else f"{shared} = {memory};"
     return [
-        f"#pragma unroll {AT_ONCE}",
+        f"#pragma unroll {COPIES_AT_ONCE}",
         f"for (int j = 0; j < {length}; ++j) {{",
         f"    const int k = thread + j * {block};",
         f"    if (k < rows * {length}) {copy}",
@@ -273,7 +276,7 @@ def _copied_singly(operand: Operand, block: int, *, out: bool) -> list[str]:
     ]
 
 
-def _copied_in_pieces(operand: Operand, block: int, bits: int, *, out: bool) -> list[str]:
+def _copied_in_pieces(operand: GpuOperand, block: int, bits: int, *, out: bool) -> list[str]:
     length, name = operand.length, operand.name
     pieces = block * length * bits // (8 * PIECE)
     shared, memory = f"((int4 *){name}_rows)", f"(({'' if out else 'const '}int4 *)({name} + first * {length}))"

@@ -16,7 +16,7 @@ from tauforge.algebra.vectors import IDENTITY, NO_DISPLACEMENT, ZERO, ZERO_MATRI
 from tauforge.arrays import Array
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.kinematics import world_frames
-from tauforge.formulations.mechanism.parameters import HINGE, POINT, WELD, Cut, Place
+from tauforge.formulations.mechanism.parameters import HINGE, POINT, WELD, Cut, FixedFrame
 from tauforge.formulations.trees.economical_frames import COORDINATE_ERROR, aligned, slid, tidy
 from tauforge.formulations.trees.frames import GROUND, JointFrame, placements
 from tauforge.robots.mechanism.parts import (
@@ -41,6 +41,7 @@ class Assembly(NamedTuple):
     reads:       of each of the tree's coordinates its place in x
     home:        (N,) x in the home position
     of_body:     the joint frame that each body is fixed to, by name; copies without mass included
+    numbers:     of the bodies by name, copies after them
     at_home:     world <- joint frame, in the home position
     joint_rates: of each joint its rates' places in the tree, None for a joint that was cut
     size:        m, the largest coordinate: displacements are differences of such
@@ -50,15 +51,16 @@ class Assembly(NamedTuple):
     reads: tuple[int, ...]
     home: Array
     of_body: dict[str, int]
+    numbers: dict[str, int]
     at_home: tuple[Transform, ...]
     joint_rates: tuple[tuple[int, ...] | None, ...]
     size: float
 
-    def place(self, body: str, number: int, world: Transform) -> Place:
+    def fixed_frame(self, body: str, world: Transform) -> FixedFrame:
         """A frame that is given in the world and in the home position, on a body."""
         k = self.of_body[body]
         inner = NO_DISPLACEMENT if k == GROUND else self.at_home[k]
-        return Place(k, tidied(inner.inverse().then(world), self.size), number)
+        return FixedFrame(k, tidied(inner.inverse().then(world), self.size), self.numbers[body])
 
 
 def largest_coordinate(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> float:
@@ -185,7 +187,10 @@ def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: Sp
     ends, centres = (_seen(placed, home, reads, points) for points in (cut_at, masses))
     placed = slid(placed, ends, centres, size)
     at_home = world_frames(Posed(placed, placements(placed, [home[k] for k in reads])))
-    return Assembly(tuple(placed), tuple(reads), np.array(home, float), of_body, tuple(at_home), tuple(rates), size)
+    copies = [branch.outer for branch in tree.branches if branch.copy_of is not None]
+    numbers = {name: k for k, name in enumerate([*(body.name for body in bodies), *copies])} | {GROUND_NAME: GROUND}
+    x = np.array(home, float)
+    return Assembly(tuple(placed), tuple(reads), x, of_body, numbers, tuple(at_home), tuple(rates), size)
 
 
 def _centres(bodies: Sequence[Body], of_body: dict[str, int]) -> dict[int, Vector]:
@@ -221,13 +226,8 @@ def _seen(
     }
 
 
-def cuts_of(
-    assembly: Assembly, bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: SpanningTree
-) -> tuple[Cut, ...]:
+def cuts_of(assembly: Assembly, joints: Sequence[MechanismJoint], tree: SpanningTree) -> tuple[Cut, ...]:
     """The cuts at joints and those through bodies, with rows in the ground's axes."""
-    numbers = {body.name: k for k, body in enumerate(bodies)} | {GROUND_NAME: GROUND}
-    copies = [branch.outer for branch in tree.branches if branch.copy_of is not None]
-    numbers |= {name: len(bodies) + k for k, name in enumerate(copies)}
     first = np.cumsum([0, *(len(joint.letters) for joint in joints)]).tolist()
     found = []
     for k in tree.cut:
@@ -236,13 +236,13 @@ def cuts_of(
             world, kind, offset = axis_frame(joint.at, joint.axis), HINGE, float(np.ravel(joint.home)[0])
         else:
             world, kind, offset = Transform(IDENTITY, Vector(*joint.at)), POINT, 0.0
-        a, b = (assembly.place(name, numbers[name], world) for name in (joint.parent, joint.child))
+        a, b = (assembly.fixed_frame(name, world) for name in (joint.parent, joint.child))
         found.append(Cut(kind, a, b, GROUND, first[k], offset))
     for branch in tree.branches:
         if branch.copy_of is not None:
             assert branch.joint is not None
             world = Transform(IDENTITY, Vector(*joints[branch.joint].at))
-            a, b = (assembly.place(name, numbers[name], world) for name in (branch.copy_of, branch.outer))
+            a, b = (assembly.fixed_frame(name, world) for name in (branch.copy_of, branch.outer))
             found.append(Cut(WELD, a, b, GROUND, None))
     return tuple(found)
 

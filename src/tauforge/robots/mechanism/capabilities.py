@@ -1,4 +1,4 @@
-"""What a mechanism can do beside its dynamics: positions, loops, limits, friction, sensors, the tool body."""
+"""Capabilities of a mechanism beside its dynamics: positions, loops, limits, friction, sensors, the tool body."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class MechanismPositions(Positions):
 
     @computed_once
     def pose(self) -> Sequence[int]:
-        """Where the independent coordinates are the pose of a body."""
+        """Places of the independent coordinates where they are the pose of a body."""
         names = [name.rpartition(".") for name in self.robot.structure.independent]
         posed = [label for _, _, label in names] == list(POSE_LABELS) and len({body for body, _, _ in names}) == 1
         return range(len(POSE_LABELS) if posed else 0)

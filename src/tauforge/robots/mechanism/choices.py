@@ -40,10 +40,10 @@ from tauforge.formulations.mechanism.parameters import (
 )
 from tauforge.formulations.trees.frames import FREEDOMS, GROUND, ancestors
 from tauforge.robots.mechanism.assembly import Assembly
-from tauforge.robots.mechanism.loop_matrices import JointFrames, loop_matrix, natural_scales
+from tauforge.robots.mechanism.loop_matrices import JointFrames, LoopEquations
 from tauforge.robots.mechanism.mobility import (
     BAD_RATES,
-    FEWEST_SAMPLES,
+    FEWEST_CLOSED_SAMPLES,
     ZERO_ENTRY,
     Mobility,
     chosen,
@@ -160,14 +160,13 @@ def reduced_sets(m: MechanismParameters, found: Mobility, independent: tuple[int
 
 def reductions(m: MechanismParameters, found: Mobility, sets: Sequence[tuple[int, ...]]) -> tuple[Reduction, ...]:
     """For each set of rates the axes that promise to cost least: the same kind of axes for every cut."""
-    choices, scales = [axes_to_choose(m.frames, cut) for cut in m.cuts], natural_scales(m, m.size)
+    choices = [axes_to_choose(m.frames, cut) for cut in m.cuts]
     kinds = range(max(map(len, choices), default=1))
     wanted = [tuple(axes[min(kind, len(axes) - 1)] for axes in choices) for kind in kinds]
     positions = np.concatenate([found.positions, found.elsewhere])
-    elsewhere = loop_matrix(m, found.elsewhere) * scales[0] / scales[1][:, None]
-    matrices = np.concatenate([found.matrices, elsewhere])
+    matrices = np.concatenate([found.matrices, LoopEquations(m).scaled(found.elsewhere)[0]])
     rotations = JointFrames(m).worlds(positions)[..., :3, :3].swapaxes(0, 1) if m.cuts else np.zeros(0)
-    enough, near = len(found.matrices) > FEWEST_SAMPLES, len(found.matrices)
+    enough, near = len(found.matrices) > FEWEST_CLOSED_SAMPLES, len(found.matrices)
     tried = {axes: _present(m, matrices, rotations, axes, enough) for axes in dict.fromkeys(wanted)}
     at_home = {axes: _present(m, matrices[:near], rotations[:near], axes, enough) for axes in tried}
     kept = []
@@ -267,7 +266,7 @@ def _ways(m: MechanismParameters, cut: int, unknown: Sequence[int]) -> Iterator[
 
 
 def _meeting(m: MechanismParameters, u: int, v: int) -> tuple[float, float] | None:
-    """Where the axis of hinge u meets that of hinge v, which hangs from it: along the one and along the other."""
+    """Distances along hinge u and along hinge v, which hangs from it, to where their axes meet; None for never."""
     if m.frames[v].parent != u or not (m.frames[u].revolute and m.frames[v].revolute):
         return None
     R, t = m.frames[v].before
@@ -284,7 +283,7 @@ def _meeting(m: MechanismParameters, u: int, v: int) -> tuple[float, float] | No
 
 
 def _gives_back(m: MechanismParameters, positions: Array) -> bool:
-    """Whether the steps of m find their joints again at most of the positions."""
+    """True if the steps of m find their joints again at most of the positions."""
     joints = [step.joint for step in m.legs]
 
     def formula(x: Sequence[Scalar]) -> list[Scalar]:

@@ -1,4 +1,4 @@
-"""What a mechanism is: a frozen, validated description, and the changes one may ask of it."""
+"""Description of a mechanism: frozen, validated, with warnings of probable mistakes, and changed copies."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from tauforge.robots.loads import BODY_SHARES, Payload, one_payload
 from tauforge.robots.mechanism.parts import Body, Free, MechanismJoint, Spring
 from tauforge.robots.mechanism.structure import Analysis, Structure, analyse
 from tauforge.robots.plausibility import (
-    FARTHEST,
-    ROUNDING,
+    FARTHEST_TURN,
+    LIMIT_SLACK,
     levels_to_the_caller,
     warn_of_coordinate,
     warn_of_far_masses,
@@ -93,7 +93,7 @@ class MechanismDescription(Robot):
             {exception.body for exception in self.known_exceptions},
         )
         warn_of_units(self.name, self.bodies, self.joints)
-        self._analysis  # noqa: B018 - what is wrong with the mechanism is said when it is made
+        self._analysis  # noqa: B018 - an impossible mechanism is refused when it is made
 
     @computed_once
     def _analysis(self) -> Analysis:
@@ -107,7 +107,7 @@ class MechanismDescription(Robot):
 
     @property
     def structure(self) -> Structure:
-        """What the library made of the mechanism: tree, cuts, freedom and coordinates. Print it."""
+        """The result of the analysis: tree, cuts, freedom and coordinates. Print it."""
         return self._analysis.structure
 
     @property
@@ -204,7 +204,7 @@ def _warn_of_degrees(robot: str, joints: Sequence[MechanismJoint]) -> None:
     """A warning for each joint with an angle whose limits are beyond two turns."""
     for joint in joints:
         for letter, (lower, upper) in zip(joint.letters, joint.limits or (), strict=bool(joint.limits)):
-            if letter == "R" and max(abs(lower), abs(upper)) > FARTHEST:
+            if letter == "R" and max(abs(lower), abs(upper)) > FARTHEST_TURN:
                 text = f"{robot}: {joint.name}.limits: {lower:g} to {upper:g} rad is beyond two turns"
                 told = TauforgeWarning(text, remedy="If these are degrees, give radians: numpy.radians(limits)")
                 warnings.warn(told, stacklevel=levels_to_the_caller())
@@ -222,5 +222,5 @@ def outside(joints: Sequence[MechanismJoint]) -> Iterator[str]:
     """Coordinates that are outside of their limits in the home position, in words."""
     for joint in joints:
         for name, _, x, limits in _at_home(joint):
-            if limits is not None and not limits[0] - ROUNDING <= x <= limits[1] + ROUNDING:
+            if limits is not None and not limits[0] - LIMIT_SLACK <= x <= limits[1] + LIMIT_SLACK:
                 yield f"{name} is {x:g}, and its limits are {limits[0]:g} to {limits[1]:g}"

@@ -141,7 +141,7 @@ def _corners(body: Body, joints: Sequence[MechanismJoint]) -> Corners:
 def reactions(
     mechanism: Mechanism, position: Array, velocity: Array, acceleration: Array, **loads: Any
 ) -> tuple[Reaction, ...]:
-    """What the joints exert on their children; components that redundant constraints leave open are NaN."""
+    """Forces and moments of the joints on their children; components that redundant constraints leave open are NaN."""
     if not mechanism._analysis.controlled:
         return ()
     wrenches = np.asarray(mechanism.joint_wrenches(position, velocity, acceleration, **loads))

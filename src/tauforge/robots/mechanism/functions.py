@@ -12,12 +12,7 @@ from tauforge.algebra.dual import Dual, derivative
 from tauforge.algebra.scalars import Scalar, absolute
 from tauforge.arrays import Array
 from tauforge.evaluation.derivatives import columns_of, slope, unit_changes
-from tauforge.evaluation.functions import (
-    Argument,
-    Doubtful,
-    Function,
-    FunctionTable,
-)
+from tauforge.evaluation.functions import Argument, Doubtful, Function, FunctionTable
 from tauforge.formulations.mechanism import configuration, dynamics, kinematics, reactions
 from tauforge.formulations.mechanism.dynamics import ReducedSolution
 from tauforge.formulations.mechanism.parameters import MechanismParameters

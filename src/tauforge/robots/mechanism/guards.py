@@ -27,8 +27,8 @@ from tauforge.robots.mechanism.singular_positions import (
     REFUSED_CONDITION,
     conditions,
     ends_met,
-    judged,
-    words,
+    explanation,
+    faults,
 )
 from tauforge.validation import counted, freedoms
 
@@ -54,7 +54,7 @@ LOAD_SHARES = ((1.0, 1.0), (1.0, 0.0), (0.0, 0.0))
 
 
 class Runs(NamedTuple):
-    """What one way to reduce the equations gives. Lengths are taken as shares of the mechanism's size.
+    """Accelerations by one way to reduce the equations. Lengths are taken as shares of the mechanism's size.
 
     values: (k, f) accelerations
     sizes:  (k,) of what weights, rates and actuators contribute, added up without signs: their balance is no loss
@@ -227,7 +227,7 @@ def judge(
     if not drives:
         found = found._replace(actuation=np.ones(len(x)))
     met = np.asarray(ends_met(m, x).any(axis=-1)) if "qdd" in arguments or "tau" in arguments else None
-    kinds, worst = judged(found, None if lost is None else grown, met)
+    kinds, worst = faults(found, None if lost is None else grown, met)
     refused, reasons, remedy = ~(worst < limit), list(kinds), None
     if lost is not None:
         refused, worst = refused | ~(lost < most), np.maximum(worst, grown)
@@ -237,7 +237,7 @@ def judge(
         if kinds[k] == "inertia":
             held = {"payload": arguments["payload"][k]} if "payload" in arguments else {}
             M = m._evaluator("mass_matrix", {"x": x[k], **held})[0]
-        reasons[k], remedy = words(m, x[k], kinds[k], float(found.gaps[k]), M)
+        reasons[k], remedy = explanation(m, x[k], kinds[k], float(found.gaps[k]), M)
     return Verdict(refused, reasons, x, worst, remedy)
 
 

@@ -1,4 +1,4 @@
-"""Where a mechanism is: its coordinates and their names, positions with closed loops, frames of bodies."""
+"""Mechanisms without dynamics: coordinates and their names, positions with closed loops, frames of bodies."""
 
 from __future__ import annotations
 

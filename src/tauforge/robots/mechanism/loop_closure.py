@@ -14,12 +14,12 @@ from tauforge.algebra.vectors import IDENTITY, Matrix, Transform, Vector
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.formulations.mechanism.kinematics import body_frames
-from tauforge.formulations.mechanism.parameters import HINGE, POINT, WELD, Cut, MechanismParameters
+from tauforge.formulations.mechanism.parameters import CUT_ROWS, HINGE, POINT, WELD, Cut, MechanismParameters
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.robots.mechanism.assembly import axis_frame
-from tauforge.robots.mechanism.loop_matrices import gaps_at, loop_matrix, natural_scales
+from tauforge.robots.mechanism.loop_matrices import LoopEquations
 from tauforge.robots.mechanism.mechanism import Mechanism
-from tauforge.robots.mechanism.mobility import closing_step
+from tauforge.robots.mechanism.mobility import closing_step, stepped
 from tauforge.robots.mechanism.parts import (
     GROUND_NAME,
     Body,
@@ -31,7 +31,6 @@ from tauforge.robots.mechanism.parts import (
     Universal,
     Weld,
 )
-from tauforge.robots.mechanism.structure import stepped
 from tauforge.validation import Floats
 
 HOME_STEPS = 100  # of Newton's method
@@ -115,21 +114,19 @@ def closed(description: Mapping[str, Any], loops: Sequence[Any], start: Mapping[
 
 
 def _closed_position(tree: Mechanism, loops: Sequence[ClosingJoint], start: Mapping[str, float]) -> Array:
-    analysis = tree._analysis
-    parameters = analysis.parameters._replace(cuts=_cuts(tree, loops))
+    loops_open = LoopEquations(tree._analysis.parameters._replace(cuts=_cuts(tree, loops)))
     x = _with_followers(tree, start)
-    scale, row_scale = natural_scales(parameters, analysis.size)
-    gaps = gaps_at(parameters, x[None])
-    for _ in range(HOME_STEPS):
-        if np.abs(gaps / row_scale).max(initial=0.0) <= HOME_GAP:
+    for _ in range(HOME_STEPS + 1):
+        J, gaps = loops_open.matrix_and_gaps(x[None])
+        scaled = gaps / loops_open.row_scale
+        if np.abs(scaled).max(initial=0.0) <= HOME_GAP:
             return np.asarray(x)
-        J = loop_matrix(parameters, x[None]) / row_scale[:, None]
-        x = stepped(parameters, x[None], closing_step(J, gaps / row_scale, scale))[0]
-        gaps = gaps_at(parameters, x[None])
+        step = closing_step(J / loops_open.row_scale[:, None], scaled, loops_open.scale)
+        x = stepped(loops_open.parameters, x[None], step)[0]
     row = 0
     open_by = {}
-    for loop, cut in zip(loops, parameters.cuts, strict=True):
-        count = {POINT: 3, HINGE: 5, WELD: 6}[cut.kind]
+    for loop, cut in zip(loops, loops_open.parameters.cuts, strict=True):
+        count = CUT_ROWS[cut.kind]
         open_by[loop.joint.name] = float(np.abs(gaps[0, row : row + count]).max())
         row += count
     worst = max(open_by, key=lambda name: open_by[name]) if open_by else "a mimic"
@@ -156,16 +153,15 @@ def _with_followers(tree: Mechanism, start: Mapping[str, float]) -> Array:
 
 def _cuts(tree: Mechanism, loops: Sequence[ClosingJoint]) -> tuple[Cut, ...]:
     assembly = tree._analysis.assembly
-    numbers = {body.name: k for k, body in enumerate(tree.bodies)} | {GROUND_NAME: GROUND}
     found = []
     for joint, at, axis in loops:
         for field in ("parent", "child"):
             name = getattr(joint, field)
-            if name not in numbers:
+            if name not in assembly.numbers:
                 raise ModelError(
                     f"there is no body {name!r}",
                     field=f"{joint.name}.{field}",
-                    remedy=validation.known_names(name, (GROUND_NAME, *numbers)),
+                    remedy=validation.known_names(name, assembly.numbers),
                 )
         if isinstance(joint, Hinge):
             assert axis is not None
@@ -175,8 +171,7 @@ def _cuts(tree: Mechanism, loops: Sequence[ClosingJoint]) -> tuple[Cut, ...]:
             ends = Transform(IDENTITY, Vector(*joint.at)), Transform(IDENTITY, Vector(*at))
             kind = WELD if isinstance(joint, Weld) else POINT
         a, b = (
-            assembly.place(name, numbers[name], world)
-            for name, world in zip((joint.parent, joint.child), ends, strict=True)
+            assembly.fixed_frame(name, world) for name, world in zip((joint.parent, joint.child), ends, strict=True)
         )
         found.append(Cut(kind, a, b, GROUND, None))
     return tuple(found)

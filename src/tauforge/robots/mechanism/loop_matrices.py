@@ -19,32 +19,6 @@ from tauforge.formulations.trees.frames import FREEDOMS, GROUND
 POSITIONS_AT_ONCE = 512  # positions at a time: keeps the temporaries in the cache
 
 
-def row_count(m: MechanismParameters) -> int:
-    return sum(CUT_ROWS[cut.kind] for cut in m.cuts) + len(m.ties)
-
-
-def natural_scales(m: MechanismParameters, size: float) -> tuple[Array, Array]:
-    """Units of the tree's rates (n,) and of the rows of J: the mechanism's size for lengths, 1 for angles."""
-    scale = np.array(m.scales)
-    lengths = [[size] * 3 + [1.0] * (CUT_ROWS[cut.kind] - 3) for cut in m.cuts]
-    return scale, np.array([x for part in lengths for x in part] + [scale[tie.follower] for tie in m.ties])
-
-
-def loop_matrix(m: MechanismParameters, positions: Array) -> Array:
-    """J (k, rows, n) at positions (k, N)."""
-    return matrix_and_gaps(m, positions)[0]
-
-
-def gaps_at(m: MechanismParameters, positions: Array) -> Array:
-    """(k, rows) by how much loops are open at positions (k, N)."""
-    return matrix_and_gaps(m, positions)[1]
-
-
-def matrix_and_gaps(m: MechanismParameters, positions: Array) -> tuple[Array, Array]:
-    """J (k, rows, n), and by how much loops are open, (k, rows), at positions (k, N)."""
-    return LoopEquations(m).matrix_and_gaps(positions)
-
-
 class JointFrames:
     """The joint frames of a mechanism; `worlds` places them."""
 
@@ -151,10 +125,18 @@ class CutEquations(JointFrames):
 
 
 class LoopEquations:
-    """The loops of a mechanism: its cuts and its ties. J has all of its entries, those in `zeros`, too."""
+    """The loops of a mechanism: its cuts and its ties. J has all of its entries, those in `zeros`, too.
+
+    scale:     (n,) units of the tree's rates: the mechanism's size for lengths, 1 for angles
+    row_scale: (rows,) the same of the rows of J
+    """
 
     def __init__(self, m: MechanismParameters) -> None:
-        self.reads, self.rows = list(m.reads), row_count(m)
+        self.parameters, self.reads = m, list(m.reads)
+        self.scale = np.array(m.scales)
+        lengths = [x for cut in m.cuts for x in [m.size] * 3 + [1.0] * (CUT_ROWS[cut.kind] - 3)]
+        self.row_scale = np.array(lengths + [self.scale[tie.follower] for tie in m.ties])
+        self.rows = len(self.row_scale)
         self.cuts = CutEquations(m) if m.cuts else None
         self.followers, self.leaders = np.array([tie[:2] for tie in m.ties], int).reshape(-1, 2).T
         self.factors, self.offsets = np.array([tie[2:] for tie in m.ties], float).reshape(-1, 2).T
@@ -167,6 +149,11 @@ class LoopEquations:
                 block = slice(start, start + POSITIONS_AT_ONCE)
                 self._fill(J[block], gaps[block], x[block])
         return J, gaps
+
+    def scaled(self, x: Array) -> tuple[Array, Array]:
+        """The same with lengths as shares of the mechanism's size."""
+        J, gaps = self.matrix_and_gaps(x)
+        return J * self.scale / self.row_scale[:, None], gaps / self.row_scale
 
     def _fill(self, J: Array, gaps: Array, x: Array) -> None:
         if self.cuts is not None:

@@ -225,7 +225,7 @@ class Mechanism(MechanismKinematics):
         """
 
         def found(rows: Array) -> Array:
-            worst = singular.judged(singular.conditions(self._analysis, rows), None).conditions
+            worst = singular.faults(singular.conditions(self._analysis, rows), None).conditions
             return np.where(np.isnan(worst), np.inf, worst)
 
         return self._at_finite(x, found)
@@ -240,7 +240,7 @@ class Mechanism(MechanismKinematics):
         return found.reshape(given.shape[:-1])
 
     def singular_motion(self, x: ArrayLike) -> dict[str, float]:
-        """Which joints move in the motion that a position (N,) is singular for, the one that moves most first.
+        """Joints that move in the motion for which a position (N,) is singular, the one that moves most first.
 
         At a singular position these joints can move while the independent coordinates stand still, or while the
         actuators do where these lose control. Elsewhere it is the motion that comes nearest to that, and
@@ -251,7 +251,7 @@ class Mechanism(MechanismKinematics):
         given = as_argument("x", x, len(self.coordinate_names), "a position").astype(float)
         if given.ndim != 1:
             raise ShapeError("x", expected=f"({len(self.coordinate_names)},): one position", got=str(given.shape))
-        (kind,) = singular.judged(singular.conditions(self._analysis, given[None]), None).kinds
+        (kind,) = singular.faults(singular.conditions(self._analysis, given[None]), None).kinds
         if kind in ("open", "blocked"):
             raise singular.singular_position(self, given)
         return singular.singular_motion(self, given, kind)

@@ -1,4 +1,4 @@
-"""How a mechanism can move: its degrees of freedom, which rates may be independent, which constraints are redundant.
+"""Mobility of a mechanism: degrees of freedom, rates that may be independent, redundant constraints.
 
 All is found from the loop matrix J in numbers, at the home position and at random positions nearby whose loops are
 closed.
@@ -12,11 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
+from tauforge.evaluation.reference import reference
+from tauforge.formulations.mechanism.configuration import stepped_tree
+from tauforge.formulations.mechanism.parameters import MechanismParameters
+from tauforge.robots.mechanism.loop_matrices import LoopEquations
 
 
 class SampleSearch(NamedTuple):
-    """How samples are found: random positions around home, closed by steps of Gauss and Newton.
+    """Search for samples: random positions around home, closed by Gauss-Newton steps.
 
     spread, longest: rad, or share of the mechanism's size: how far from home they start, and the longest step
     enough:          it ends when so many are closed
@@ -41,11 +46,11 @@ GOOD_RATES = 1e-3  # smallest singular value of the rows of S at rates that are 
 BAD_RATES = 1e-6  # smallest singular value of those rows below which rates do not determine the others
 PREFERRED_SHARE = 0.3  # of the best rate's size, from which a preferred one is taken instead
 AS_GOOD = 0.9  # of the best rate's size, from which the first one is taken
-FEWEST_SAMPLES = 4  # samples that must close before entries are called zero
+FEWEST_CLOSED_SAMPLES = 4  # samples that must close before entries are called zero
 
 
 class Mobility(NamedTuple):
-    """What the samples tell.
+    """Results from the samples.
 
     matrices:   (k, rows, n) J at home and at the samples, lengths as shares of the mechanism's size
     coupled:    numbers of the rates that some constraint feels; every other rate is a motion of its own
@@ -66,37 +71,34 @@ class Mobility(NamedTuple):
     elsewhere: Array
 
 
-def samples(
-    matrix_and_gaps: Callable[[Array], tuple[Array, Array]],
-    advanced: Callable[[Array, Array], Array],
-    home: Array,
-    scale: Array,
-    search: SampleSearch,
-) -> Array:
-    """(k, N) positions whose loops are closed, from random ones around home.
-
-    matrix_and_gaps: J (k, rows, n) and by how much loops are open, (k, rows), at x (k, N); rows of lengths as shares
-                     of the mechanism's size
-    advanced:        x after steps (k, n) of the tree's rates
-    scale:           (n,) 1 for angles, the mechanism's size for lengths
-    """
-    rng = np.random.default_rng(search.seed)
+def samples(loops: LoopEquations, home: Array, search: SampleSearch) -> Array:
+    """(k, N) positions whose loops are closed, from random ones around home."""
+    rng, m = np.random.default_rng(search.seed), loops.parameters
     start = np.broadcast_to(home, (search.tried, len(home)))
-    x = advanced(start, search.spread * scale * rng.uniform(-1, 1, (search.tried, len(scale))))
+    x = stepped(m, start, search.spread * loops.scale * rng.uniform(-1, 1, (search.tried, m.n)))
     moving = np.arange(search.tried)
     for _ in range(search.steps):
-        J, left = matrix_and_gaps(x[moving])
-        if not J.shape[1] or not len(scale):  # nothing closes, or nothing moves
+        J, left = loops.matrix_and_gaps(x[moving])
+        if not J.shape[1] or not m.n:  # nothing closes, or nothing moves
             break
-        step = closing_step(J, left, scale, search.longest)
-        x[moving] = advanced(x[moving], step)
-        moving = moving[np.abs(step / scale).max(axis=-1) >= LAST_STEP]
+        step = closing_step(J / loops.row_scale[:, None], left / loops.row_scale, loops.scale, search.longest)
+        x[moving] = stepped(m, x[moving], step)
+        moving = moving[np.abs(step / loops.scale).max(axis=-1) >= LAST_STEP]
         if search.tried - len(moving) >= search.enough:
             break
     good = np.asarray(np.isfinite(x).all(axis=-1))
-    gaps = np.where(good[:, None], matrix_and_gaps(x)[1], np.inf)
+    gaps = np.where(good[:, None], loops.scaled(x)[1], np.inf)
     good &= np.abs(gaps).max(axis=-1, initial=0.0) <= SAMPLE_GAP
     return np.asarray(x[good])
+
+
+def stepped(m: MechanismParameters, positions: Array, step: Array) -> Array:
+    """(k, N) positions after steps (k, n) of the tree's rates."""
+
+    def formula(x: Sequence[Scalar], step: Sequence[Scalar]) -> list[Scalar]:
+        return stepped_tree(m, x, step)
+
+    return reference(formula, {"x": positions, "step": step}, ((positions.shape[1],),))[0]
 
 
 def closing_step(J: Array, gaps: Array, scale: Array, longest: float = NEARBY.longest) -> Array:
@@ -118,10 +120,11 @@ def closing_step(J: Array, gaps: Array, scale: Array, longest: float = NEARBY.lo
     return np.asarray(step * np.minimum(1.0, longest / np.maximum(large, 1e-300)))
 
 
-def mobility(matrices: Array, positions: Array, elsewhere: Array, scale: Array, row_scale: Array) -> Mobility:
-    """row_scale: (rows,) 1 for angles, the mechanism's size for lengths."""
-    n = matrices.shape[2]
-    scaled = matrices * scale / row_scale[:, None]
+def mobility(loops: LoopEquations, home: Array) -> Mobility:
+    """The freedom of a mechanism, from samples around home and, where it has loops, in other assemblies."""
+    positions = np.concatenate([home[None], samples(loops, home, NEARBY)])
+    elsewhere = samples(loops, home, ELSEWHERE) if loops.parameters.cuts else positions[:0]
+    scaled, n = loops.scaled(positions)[0], loops.parameters.n
     felt = scaled.any(axis=(0, 1))
     coupled, alone = np.flatnonzero(felt), np.flatnonzero(~felt)
     ranks, null = list[int](), list[Array]()
@@ -157,9 +160,7 @@ def places_of(mask: Array) -> frozenset[tuple[int, int]]:
 
 
 def goodness(found: Mobility, rates: Sequence[int]) -> float:
-    """How well these rates determine all others: the smallest singular value of their rows of S, at the worst sample
-    but for a few.
-    """
+    """Measure of how well these rates determine all others: 0 to 1, and 0 where they are too few or too many."""
     if len(rates) != found.freedom:
         return 0.0
     return _usual_share(found, rates)
@@ -181,24 +182,43 @@ def _usual_share(found: Mobility, rates: Sequence[int]) -> float:
 
 
 def controls(found: Mobility, rates: Sequence[int]) -> bool:
-    """Whether forces on these rates can give every acceleration, at most of the samples."""
+    """True if forces on these rates can give every acceleration, at most of the samples."""
     return len(rates) >= found.freedom and _usual_share(found, rates) > BAD_RATES
+
+
+def picked_rows(rows: Array, count: int, next_row: Callable[[Array, list[int]], int | None]) -> list[int]:
+    """Numbers of rows that are picked one after another, each by what the rows before it leave of all.
+
+    next_row: from the sizes of what is left and the rows picked so far; None to stop
+    """
+    rest, picked = rows.copy(), list[int]()
+    while len(picked) < count:
+        sizes = np.linalg.norm(rest, axis=1)
+        k = next_row(sizes, picked)
+        if k is None:
+            break
+        e = rest[k] / sizes[k]
+        rest = rest - np.outer(rest @ e, e)
+        picked.append(k)
+    return picked
+
+
+def first_large(sizes: Array, share: float) -> int:
+    """The first that is as large as this share of the largest: rounding must not choose among equals."""
+    return int(np.argmax(sizes >= share * sizes.max()))
 
 
 def independent_forces(found: Mobility, rates: Sequence[int]) -> tuple[int, ...]:
     """Rates whose forces are independent of each other: all, but where forces on some can replace those on others and
     they cannot give every acceleration.
     """
-    rest, picked = found.null[-1][list(rates)].copy(), list[int]()
-    for _ in range(min(rest.shape)):
-        sizes = np.linalg.norm(rest, axis=1)
-        if sizes.max(initial=0.0) < GOOD_RATES:
-            break
-        k = int(np.argmax(sizes >= AS_GOOD * sizes.max()))
-        e = rest[k] / sizes[k]
-        rest = rest - np.outer(rest @ e, e)
-        picked.append(k)
-    return tuple(rates) if len(picked) == min(rest.shape) else tuple(rates[k] for k in sorted(picked))
+    S = found.null[-1][list(rates)]
+
+    def next_row(sizes: Array, _: list[int]) -> int | None:
+        return None if sizes.max(initial=0.0) < GOOD_RATES else first_large(sizes, AS_GOOD)
+
+    picked = picked_rows(S, min(S.shape), next_row)
+    return tuple(rates) if len(picked) == min(S.shape) else tuple(rates[k] for k in sorted(picked))
 
 
 def preferred_rates(null: Array, preferred: Sequence[int]) -> tuple[int, ...]:
@@ -206,31 +226,25 @@ def preferred_rates(null: Array, preferred: Sequence[int]) -> tuple[int, ...]:
 
     null: (n, f) orthonormal, of the motions that the loops allow
     """
-    rest, picked = null.copy(), list[int]()
-    for _ in range(null.shape[1]):
-        sizes = np.linalg.norm(rest, axis=1)
+
+    def next_row(sizes: Array, picked: list[int]) -> int:
         own = [k for k in preferred if sizes[k] >= PREFERRED_SHARE * sizes.max() and k not in picked]
-        k = own[0] if own else int(np.argmax(sizes >= AS_GOOD * sizes.max()))  # rounding must not choose among equals
-        e = rest[k] / sizes[k]
-        rest = rest - np.outer(rest @ e, e)
-        picked.append(k)
-    return tuple(sorted(picked))
+        return own[0] if own else first_large(sizes, AS_GOOD)
+
+    return tuple(sorted(picked_rows(null, null.shape[1], next_row)))
 
 
 def chosen(found: Mobility, preferred: Sequence[int], allowed: Sequence[int] | None = None) -> tuple[int, ...]:
     """Rates that determine all others: of the preferred ones as many as can be, then the best."""
     S = found.null[0]
-    rest, picked = S.copy(), list[int]()
-    order = [list(preferred), list(range(len(S)) if allowed is None else allowed)]
-    for group in order:
-        while len(picked) < found.freedom:
+
+    def next_row(sizes: Array, picked: list[int]) -> int | None:
+        for group in (preferred, range(len(S)) if allowed is None else allowed):
             left = [k for k in group if k not in picked]
-            sizes = np.linalg.norm(rest[left], axis=1)
-            if sizes.max(initial=0.0) < GOOD_RATES:
-                break
-            k = left[int(np.argmax(sizes >= AS_GOOD * sizes.max()))]  # rounding must not choose among equals
-            e = rest[k] / np.linalg.norm(rest[k])
-            rest = rest - np.outer(rest @ e, e)
-            picked.append(k)
+            if sizes[left].max(initial=0.0) >= GOOD_RATES:
+                return left[first_large(sizes[left], AS_GOOD)]
+        return None
+
+    picked = picked_rows(S, found.freedom, next_row)
     in_order = [k for k in preferred if k in picked]
     return tuple(in_order + sorted(k for k in picked if k not in in_order))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.scalars import Scalar, is_number
-from tauforge.algebra.vectors import IDENTITY, ZERO, Matrix, Transform, Vector
+from tauforge.algebra.vectors import IDENTITY, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
 from tauforge.errors import ModelError
 from tauforge.formulations.bodies import MASSLESS_BODY, BodyParameters, Wrench, body_of
 from tauforge.formulations.drives import DriveParameters
@@ -15,8 +15,8 @@ from tauforge.formulations.mechanism.dynamics import Loads, carrying
 from tauforge.formulations.mechanism.parameters import (
     BodyInTree,
     Cut,
+    FixedFrame,
     MechanismParameters,
-    Place,
     ReactionParameters,
     SpringParameters,
     Tie,
@@ -26,7 +26,7 @@ from tauforge.formulations.trees.frames import GROUND
 from tauforge.formulations.trees.recursion import BaseState
 from tauforge.kernels.specification import Shape
 from tauforge.robots.mechanism.assembly import Assembly, largest_coordinate, mechanism_size, own_axes
-from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Spring
+from tauforge.robots.mechanism.parts import GROUND_NAME
 from tauforge.robots.mechanism.spanning_tree import SpanningTree
 from tauforge.validation import known_names
 
@@ -92,12 +92,9 @@ def bare_parameters(
     m: MechanismDescription, tree: SpanningTree, assembly: Assembly, cuts: tuple[Cut, ...]
 ) -> MechanismParameters:
     """Parameters without masses and without a choice of coordinates."""
-    numbers = {body.name: k for k, body in enumerate(m.bodies)} | {GROUND_NAME: GROUND}
-    places = [_body_place(assembly, body, numbers[body.name]) for body in m.bodies]
-    copies = [branch.outer for branch in tree.branches if branch.copy_of is not None]
-    for name in copies:
-        numbers[name] = len(places)
-        places.append(Place(assembly.of_body[name], Transform(IDENTITY, ZERO), numbers[name]))
+    places = [assembly.fixed_frame(body.name, body.home_frame) for body in m.bodies]
+    copies = list(assembly.numbers)[len(places) : -1]
+    places += [FixedFrame(assembly.of_body[name], NO_DISPLACEMENT, assembly.numbers[name]) for name in copies]
     drives = [NO_DRIVE] * len(assembly.reads)
     ties = []
     by_name = {joint.name: k for k, joint in enumerate(m.joints)}
@@ -129,9 +126,9 @@ def bare_parameters(
         m.coulomb_speed,
         Vector(*m.gravity),
         tuple(BodyInTree(place, MASSLESS_BODY) for place in places),
-        tuple(_spring(assembly, spring, numbers) for spring in _checked_springs(m)),
-        places[numbers[m.tool_body]],
-        _reactions(m, tree, assembly, numbers),
+        tuple(_springs(m, assembly)),
+        places[assembly.numbers[m.tool_body]],
+        _reactions(m, tree, assembly),
         mechanism_size(m.bodies, m.joints),
     )
 
@@ -148,51 +145,35 @@ def _check_leaders(m: MechanismDescription) -> None:
             raise ModelError(f"{', '.join(met)} mimic each other in a circle", field=f"{name}.mimic")
 
 
-def _body_place(assembly: Assembly, body: Body, number: int) -> Place:
-    return assembly.place(body.name, number, body.home_frame)
-
-
-def _checked_springs(m: MechanismDescription) -> Sequence[Spring]:
+def _springs(m: MechanismDescription, assembly: Assembly) -> Iterator[SpringParameters]:
     known = (GROUND_NAME, *(body.name for body in m.bodies))
     for spring in m.springs:
-        for name in (spring.body_a, spring.body_b):
+        ends = []
+        for name, point in ((spring.body_a, spring.point_a), (spring.body_b, spring.point_b)):
             if name not in known:
                 raise ModelError(f"there is no body {name!r}", field="springs", remedy=known_names(name, known))
-    return m.springs
+            ends.append(assembly.fixed_frame(name, Transform(IDENTITY, Vector(*point))))
+        yield SpringParameters(ends[0], ends[1], spring.stiffness, spring.length, spring.damping)
 
 
-def _spring(assembly: Assembly, spring: Spring, numbers: Mapping[str, int]) -> SpringParameters:
-    ends = []
-    for name, point in ((spring.body_a, spring.point_a), (spring.body_b, spring.point_b)):
-        ends.append(assembly.place(name, numbers[name], Transform(IDENTITY, Vector(*point))))
-    return SpringParameters(ends[0], ends[1], spring.stiffness, spring.length, spring.damping)
-
-
-def _reactions(
-    m: MechanismDescription, tree: SpanningTree, assembly: Assembly, numbers: Mapping[str, int]
-) -> tuple[ReactionParameters, ...]:
+def _reactions(m: MechanismDescription, tree: SpanningTree, assembly: Assembly) -> tuple[ReactionParameters, ...]:
     outside: dict[str, set[int]] = {}
     for branch in reversed(tree.branches):  # each begins where an earlier one ended
-        own = outside.setdefault(branch.outer, set()) | {numbers[branch.outer]}
+        own = outside.setdefault(branch.outer, set()) | {assembly.numbers[branch.outer]}
         outside[branch.outer] = own
         outside.setdefault(branch.inner, set()).update(own)
-
-    def beyond(outer: str) -> frozenset[int]:
-        return frozenset(outside[outer])
-
     branches = {branch.joint: branch for branch in tree.branches}
     found = []
     for k, joint in enumerate(m.joints):
         world = own_axes(joint)
         if k in tree.cut:
-            at = assembly.place(joint.child, numbers[joint.child], world)
+            at = assembly.fixed_frame(joint.child, world)
             found.append(ReactionParameters(at, frozenset(), 1.0, tree.cut.index(k)))
             continue
         branch = branches[k]
-        child = branch.outer if (branch.copy_of or branch.outer) == joint.child else joint.child
-        sign = 1.0 if (branch.copy_of or branch.outer) == joint.child else -1.0
-        at = assembly.place(child, numbers[child], world)
-        found.append(ReactionParameters(at, beyond(branch.outer), sign, None))
+        outward = (branch.copy_of or branch.outer) == joint.child
+        at = assembly.fixed_frame(branch.outer if outward else joint.child, world)
+        found.append(ReactionParameters(at, frozenset(outside[branch.outer]), 1.0 if outward else -1.0, None))
     return tuple(found)
 
 

@@ -1,4 +1,4 @@
-"""What a mechanism is made of: bodies, joints and springs, in the world frame and in the assembled home position."""
+"""Parts of a mechanism: bodies, joints and springs, in the world frame and in the assembled home position."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ class MechanismJoint(_Part):
 
     @property
     def driven(self) -> bool:
-        """Whether it has friction or a rotor."""
+        """True if it has friction or a rotor."""
         return bool(self.viscous or any(self.coulomb) or self.motor_inertia)
 
     @property

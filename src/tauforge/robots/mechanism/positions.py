@@ -19,7 +19,7 @@ from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError
 from tauforge.evaluation.arguments import as_argument
 from tauforge.formulations.mechanism.parameters import LegStep
-from tauforge.robots.mechanism.loop_matrices import gaps_at, natural_scales
+from tauforge.robots.mechanism.loop_matrices import LoopEquations
 from tauforge.robots.poses import pose_error
 from tauforge.validation import broadcast_shape, counted
 
@@ -39,7 +39,7 @@ POSE_STEPS = 40
 ANGLE_WEIGHT = 0.01  # of the mechanism's size: a radian counts as an error of place so large
 LONGEST_POSE_STEP = 0.3  # rad, or share of the size: of one step
 LEAST_DAMPING, MOST_DAMPING = 1e-9, 1e9  # damping, as a share of the largest diagonal term
-POSE_TOLERANCE = 1e-11  # of the size
+TOOL_POSE_TOLERANCE = 1e-11  # of the size
 SHORTEST_POSE_STEP = 1e-12  # rad or share of the size: a step that no longer counts
 LIMIT_ROUNDING = 1e-12  # of a limit: rounding
 
@@ -144,7 +144,7 @@ def is_closed(m: MechanismKinematics, x: Array, gap: Array) -> Array:
     done = gap <= max(CLOSED_GAP * min(1.0, analysis.size), rounding)
     unsure = ~done & (gap <= CLOSED_GAP * max(1.0, analysis.size))
     if unsure.any():  # lengths count beside the mechanism's size
-        scaled = gaps_at(analysis.parameters, x[unsure]) / natural_scales(analysis.parameters, analysis.size)[1]
+        scaled = LoopEquations(analysis.parameters).scaled(x[unsure])[1]
         done[unsure] = np.abs(scaled).max(axis=-1) <= CLOSED_GAP
     return np.asarray(done)
 
@@ -196,7 +196,7 @@ def tool_towards(m: Mechanism, pose: Array, near: Array) -> Array:
     error, damping = weights * pose_error(pose, m.forward_kinematics(x)), 1e-3
     for _ in range(POSE_STEPS):
         J = weights[:, None] * m.jacobian(x, on_singular="nan") * scale
-        if not np.isfinite(J).all() or np.abs(error).max() <= POSE_TOLERANCE:
+        if not np.isfinite(J).all() or np.abs(error).max() <= TOOL_POSE_TOLERANCE:
             break
         while damping < MOST_DAMPING:
             moved = _pose_step(m, x, J, error, damping, scale)

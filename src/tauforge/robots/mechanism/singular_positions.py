@@ -1,4 +1,4 @@
-"""Where a mechanism is singular, and which positions have no dynamics at all.
+"""Singular positions of a mechanism: condition numbers, reasons in words, and the map from actuators to a body.
 
 Lengths are taken as shares of the mechanism's size, so that no condition number depends on units.
 """
@@ -18,7 +18,7 @@ from tauforge.formulations.mechanism.configuration import rates_in_x
 from tauforge.formulations.mechanism.cuts import posed_at
 from tauforge.formulations.mechanism.kinematics import body_rates
 from tauforge.formulations.mechanism.springs import nearness_of_ends
-from tauforge.robots.mechanism.loop_matrices import loop_matrix, matrix_and_gaps, natural_scales
+from tauforge.robots.mechanism.loop_matrices import LoopEquations
 from tauforge.robots.mechanism.mobility import RANK_TOLERANCE
 from tauforge.robots.mechanism.parts import POSE_LABELS
 from tauforge.robots.mechanism.structure import Analysis
@@ -45,7 +45,7 @@ class Conditions(NamedTuple):
     actuation: infinite where the actuators lose control, or work against each other; 1 where there are none
     gaps:      the worst gap of a loop, as a share of the mechanism's size, or rad
     blocked:   what redundant constraints see of the usual motions, as such a share: zero where they are redundant
-    motions:   (k, n, f) orthonormal bases of the motions that the loops allow, rates in units of `natural_scales`
+    motions:   (k, n, f) orthonormal bases of the motions that the loops allow, rates in units of `LoopEquations.scale`
     """
 
     freedom: Array
@@ -68,9 +68,8 @@ def ratio(values: Array) -> Array:
 def conditions(analysis: Analysis, x: Array) -> Conditions:
     """Those of positions (k, N)."""
     p = analysis.parameters
-    columns, rows = natural_scales(p, analysis.size)
-    J, gaps = matrix_and_gaps(p, x)
-    J, gaps = J * columns / rows[:, None], np.abs(gaps / rows).max(axis=-1, initial=0.0)
+    J, gaps = LoopEquations(p).scaled(x)
+    gaps = np.abs(gaps).max(axis=-1, initial=0.0)
     ones = np.ones(len(x))
     if not J.shape[1]:
         everything = np.broadcast_to(np.eye(p.n), (len(x), p.n, p.n))
@@ -97,8 +96,8 @@ def _of_actuation(analysis: Analysis, null: Array) -> Array:
 # ------------------------------------------------------------------------------------------------------ in words
 
 
-class Verdicts(NamedTuple):
-    """What is wrong with each of k positions, or nearest to that.
+class Faults(NamedTuple):
+    """Faults of k positions, or what comes nearest to one.
 
     kinds:      "freedom", "rates" or "actuation" as in `Conditions`, "inertia", "open" where loops are, "blocked" where
                 constraints are not redundant that are so at home; "spring" where one has no direction
@@ -109,7 +108,7 @@ class Verdicts(NamedTuple):
     conditions: Array
 
 
-def judged(found: Conditions, inertia: Array | None, met: Array | None = None) -> Verdicts:
+def faults(found: Conditions, inertia: Array | None, met: Array | None = None) -> Faults:
     """inertia: what rounding grows by on the way to accelerations, where these matter
 
     met: (k,) whether ends of springs meet, where forces matter
@@ -132,11 +131,11 @@ def judged(found: Conditions, inertia: Array | None, met: Array | None = None) -
         else:
             largest = min(max(values[i] for values in table.values()), BEYOND_ROUNDING)
             kinds.append(next(key for key, values in table.items() if values[i] >= NEARLY_WORST * largest))
-    return Verdicts(kinds, worst)
+    return Faults(kinds, worst)
 
 
-class Told(NamedTuple):
-    """Why a position is singular, and what to do about it."""
+class Explanation(NamedTuple):
+    """The reason why a position is singular, and a remedy."""
 
     reason: str
     remedy: str | None = None
@@ -148,15 +147,15 @@ class Told(NamedTuple):
 
 
 def singular_position(m: Mechanism, x: Array) -> SingularityError:
-    """Why there is no answer at a position (N,)."""
+    """The error for a position (N,) that has no answer."""
     found = conditions(m._analysis, x[None])
-    (kind,), (condition,) = judged(found, None)
-    told = words(m, x, kind, float(found.gaps[0]))
-    return told.error(m, x, float(condition))
+    (kind,), (condition,) = faults(found, None)
+    why = explanation(m, x, kind, float(found.gaps[0]))
+    return why.error(m, x, float(condition))
 
 
-def words(m: Mechanism, x: Array, kind: str, gap: float = 0.0, M: Array | None = None) -> Told:
-    """Why a position (N,) is singular, with the joints that the trouble is about.
+def explanation(m: Mechanism, x: Array, kind: str, gap: float = 0.0, M: Array | None = None) -> Explanation:
+    """The reason why a position (N,) is singular, with the joints concerned.
 
     gap: by which loops are open, rad or a share of the mechanism's size
     M:   (f, f) the mass matrix, where that is singular
@@ -165,26 +164,28 @@ def words(m: Mechanism, x: Array, kind: str, gap: float = 0.0, M: Array | None =
     match kind:
         case "open":
             by = f"open by {gap:.2g} of the mechanism's size, or rad"
-            return Told(f"this position does not close the loops ({by})", "Make positions by configuration(q)")
+            return Explanation(f"this position does not close the loops ({by})", "Make positions by configuration(q)")
         case "blocked":
-            return Told("the mechanism has less freedom here than at home: there some constraints are redundant")
+            return Explanation("the mechanism has less freedom here than at home: there some constraints are redundant")
         case "inertia":
             return _without_inertia(m, M)
         case "spring":
             spring = m.springs[int(ends_met(m, x[None])[0].argmax())]
             between = f"the spring between {spring.body_a} and {spring.body_b}"
-            return Told(
+            return Explanation(
                 f"the ends of {between} meet here: it has a length, so it pushes, and there is no direction to push in",
                 "Give it length=0, or points that do not meet",
             )
     moving = _listed(m, singular_motion(m, x, kind))
     if kind == "freedom":
-        return Told(f"the mechanism gains a freedom here: {moving} can move while {_standing(s.independent)} still")
+        return Explanation(
+            f"the mechanism gains a freedom here: {moving} can move while {_standing(s.independent)} still"
+        )
     if kind == "actuation":
-        return Told(f"the actuators lose control here: {moving} can move while {_standing(s.actuated)} still")
+        return Explanation(f"the actuators lose control here: {moving} can move while {_standing(s.actuated)} still")
     one = len(s.independent) == 1
     lost = "the actuators lose control, and " if p.actuated == p.independent else ""
-    return Told(
+    return Explanation(
         f"{', '.join(s.independent)} {'does' if one else 'do'} not determine the motion here: {lost}{moving} can move "
         f"while {'it stands' if one else 'they stand'} still"
     )
@@ -217,11 +218,11 @@ def _listed(m: Mechanism, shares: Mapping[str, float]) -> str:
     return listed(sorted(_most(shares), key=lambda name: name not in m.structure.floating), MOST_NAMED)
 
 
-def _without_inertia(m: Mechanism, M: Array | None) -> Told:
+def _without_inertia(m: Mechanism, M: Array | None) -> Explanation:
     """M: (f, f); None, or not finite, where it is not known which rates are without inertia."""
     if M is None or not np.isfinite(M).all():
         remedy = "Give every body at a free end mass and inertia"
-        return Told("a motion moves neither mass nor inertia here", remedy)
+        return Explanation("a motion moves neither mass nor inertia here", remedy)
     p = m._analysis.parameters
     scale = np.array(p.scales)[list(p.independent)]
     size = np.sqrt(np.abs(np.diagonal(M)))
@@ -232,7 +233,7 @@ def _without_inertia(m: Mechanism, M: Array | None) -> Told:
     bodies = {joint.name: outer[k] for k, joint in enumerate(m.joints) if k in outer}
     names = _most(shares)
     moved = [bodies.get(name, name) for name in names]
-    return Told(
+    return Explanation(
         f"the motion of {listed(names, MOST_NAMED)} moves neither mass nor inertia here",
         f"Give {listed(moved, MOST_NAMED)} mass and inertia",
     )
@@ -242,7 +243,7 @@ def _without_inertia(m: Mechanism, M: Array | None) -> Told:
 
 
 def singular_motion(m: Mechanism, x: Array, kind: str) -> dict[str, float]:
-    """How much each joint and each floating body moves, beside the one that moves most, in the motion that is worst.
+    """Motion that is worst: how much each joint and floating body moves beside the one that moves most.
 
     x:    (N,)
     kind: "freedom" and "rates" look at motions with independent coordinates that stand still, "actuation" at those
@@ -250,8 +251,8 @@ def singular_motion(m: Mechanism, x: Array, kind: str) -> dict[str, float]:
     """
     analysis = m._analysis
     p = analysis.parameters
-    columns, rows = natural_scales(p, analysis.size)
-    J = loop_matrix(p, x[None])[0] * columns / rows[:, None]
+    loops = LoopEquations(p)
+    J = loops.scaled(x[None])[0][0]
     still = p.actuated if kind == "actuation" else p.independent
     others = [k for k in range(p.n) if k not in still]
     if not others:
@@ -267,7 +268,7 @@ def singular_motion(m: Mechanism, x: Array, kind: str) -> dict[str, float]:
 
     repeated = np.broadcast_to(x, (len(weak), len(x)))
     with np.errstate(all="ignore"):
-        (rates,) = reference(formula, {"x": repeated, "v": motions * columns}, ((len(x),),))
+        (rates,) = reference(formula, {"x": repeated, "v": motions * loops.scale}, ((len(x),),))
     lengths = np.array([entry.unit == "m" for entry in m.positions.entries])
     together = np.linalg.norm(np.nan_to_num(rates, posinf=0.0, neginf=0.0), axis=0)
     return _shares(m, together / np.where(lengths, analysis.size, 1.0))

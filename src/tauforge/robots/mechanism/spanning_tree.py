@@ -1,4 +1,4 @@
-"""Which joints make the tree of a mechanism, and which of its loops are cut where.
+"""Spanning tree of a mechanism, and the cuts that open its loops.
 
 Free joints, and joints with actuators, friction, rotors or a leader, stay in the tree. Ball joints are cut first, for
 a cut ball has three rows and its three coordinates vanish. Then hinges are cut, far from the ground. A joint that can
@@ -95,7 +95,7 @@ def spanning_tree(
 
 
 def leads(joints: Sequence[MechanismJoint], joint: MechanismJoint) -> bool:
-    """Whether it follows another joint or another follows it."""
+    """True if it follows another joint or another follows it."""
     return joint.mimic is not None or any(other.mimic is not None and other.mimic[0] == joint.name for other in joints)
 
 

@@ -1,4 +1,4 @@
-"""Functions of a mechanism for integrators: its state, the rates of the state, and which rates may be independent."""
+"""Functions of a mechanism for integrators: its state, the rates of the state, and whether the usual rates are good."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def loop_matrix(model: MechanismParameters, x: Scalars) -> list[list[Scalar]]:
 
 
 def spread(model: MechanismParameters, x: Scalars) -> list[Scalar]:
-    """How large the other rates are beside the usual ones."""
+    """Size of the other rates beside the usual ones."""
     m = states.by_rates(model, "")
     return [Complement(m, posed_at(m, x), m.independent).spread()]
 

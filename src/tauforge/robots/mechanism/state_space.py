@@ -24,7 +24,7 @@ from tauforge.formulations.mechanism.state import length_scales, state_size, usu
 from tauforge.robots.mechanism import guards
 from tauforge.robots.mechanism.guards import MOST_LOST
 from tauforge.robots.mechanism.mobility import preferred_rates
-from tauforge.robots.mechanism.singular_positions import ends_met, singular_position, words
+from tauforge.robots.mechanism.singular_positions import ends_met, explanation, singular_position
 from tauforge.robots.state_space import NO_FIELDS, Judged, Loads, StateFormulas, StateSpace, formula_results
 
 if TYPE_CHECKING:
@@ -93,8 +93,8 @@ class MechanismState(StateSpace):
 
     def _without_inertia(self, position: Array, lost: float) -> SingularityError:
         M = self._run("mass_matrix", {"x": position})[0]
-        told = words(self.robot, position, "inertia", M=M)
-        return told.error(self.robot, position, lost / np.finfo(float).eps)
+        why = explanation(self.robot, position, "inertia", M=M)
+        return why.error(self.robot, position, lost / np.finfo(float).eps)
 
     def position(self, y: Array) -> Array:
         return self._run("position_of_state", {"s": y[..., : self.cut]})[0]
@@ -126,7 +126,7 @@ class MechanismState(StateSpace):
                 kind, condition = "spring", np.nan
             elif spread <= MOST_SPREAD:  # the rates are good, so it is the mass matrix that is singular
                 M, kind, condition = self._run("mass_matrix", {"x": x})[0], "inertia", np.inf
-            raise words(self.robot, x, kind, M=M).error(self.robot, x, condition)
+            raise explanation(self.robot, x, kind, M=M).error(self.robot, x, condition)
         return found
 
     def _find_between(
@@ -195,7 +195,7 @@ class MechanismState(StateSpace):
         return y
 
     def _kept(self, y: Array, nearness: Array) -> Array:
-        """Which numbers of closed states stay as they are, for near a position with more freedom loops are no guide.
+        """Mask of the numbers of closed states that stay: near a position with more freedom loops are no guide.
 
         A step of Newton's would move a position by the rounding of its gap times the nearness.
         """
@@ -208,7 +208,7 @@ class MechanismState(StateSpace):
         return kept
 
     def sets_at(self, position: Array) -> list[str]:
-        """Which rates are independent at positions (k, N): their numbers as text."""
+        """Numbers of the rates that are independent at positions (k, N), as text."""
         if not self.robot._analysis.parameters.cuts and not self.robot._analysis.parameters.ties:
             return [USUAL_RATES] * len(position)
         spread = self._run("spread", {"x": position})[0]
@@ -293,7 +293,7 @@ def _beside(results: list[Array]) -> Array:
 
 
 def own_dynamics(mechanism: Mechanism) -> bool:
-    """Whether the method that gives accelerations is ours."""
+    """True if the method that gives accelerations is ours, not that of a subclass."""
     return method_is_ours(type(mechanism), "forward_dynamics")
 
 

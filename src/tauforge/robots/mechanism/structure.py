@@ -1,4 +1,4 @@
-"""What the library makes of a mechanism: its tree, its cuts, its freedom, and the coordinates that it computes in."""
+"""Analysis of a mechanism: its tree, its cuts, its freedom, and the coordinates in which it is computed."""
 
 from __future__ import annotations
 
@@ -14,32 +14,21 @@ from tauforge.arrays import Array
 from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError
 from tauforge.evaluation.reference import reference
-from tauforge.formulations.mechanism.configuration import stepped_tree
-from tauforge.formulations.mechanism.parameters import (
-    CUT_ROWS,
-    MechanismParameters,
-)
+from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters
 from tauforge.formulations.mechanism.reactions import wrenches_of_multipliers
 from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of, mechanism_size
 from tauforge.robots.mechanism.choices import independent_body, independent_rates, legs, reduced_sets, reductions
-from tauforge.robots.mechanism.loop_matrices import LoopEquations, gaps_at, loop_matrix, natural_scales, row_count
+from tauforge.robots.mechanism.loop_matrices import LoopEquations
 from tauforge.robots.mechanism.mobility import (
-    ELSEWHERE,
-    NEARBY,
     Mobility,
-    SampleSearch,
     controls,
+    first_large,
     independent_forces,
     mobility,
-    samples,
+    picked_rows,
 )
 from tauforge.robots.mechanism.model import bare_parameters
-from tauforge.robots.mechanism.parts import (
-    POSE_LABELS,
-    MechanismJoint,
-    Slider,
-    body_in_text,
-)
+from tauforge.robots.mechanism.parts import POSE_LABELS, MechanismJoint, Slider, body_in_text
 from tauforge.robots.mechanism.spanning_tree import SpanningTree, spanning_tree
 from tauforge.validation import counted, freedoms
 
@@ -56,7 +45,7 @@ WORST_GAP = 1e-9  # of the mechanism's size, of a home position that is called c
 
 @with_field_docs
 class Structure(NamedTuple):
-    """What the library made of a mechanism, as `mechanism.structure` shows it.
+    """The result of the analysis, as `mechanism.structure` shows it.
 
     tree:        (inner body, joint, outer body) from the ground outward; no joint where a body floats
     cut:         names of the joints that were cut
@@ -114,13 +103,14 @@ def analyse(m: MechanismDescription) -> Analysis:
     floating = independent_body(m)
     tree = spanning_tree(m.bodies, m.joints, floating, m.cut)
     assembly = assembled(m.bodies, m.joints, tree)
-    cuts = cuts_of(assembly, m.bodies, m.joints, tree)
+    cuts = cuts_of(assembly, m.joints, tree)
     names = rate_names(m, tree, assembly)
     bare = bare_parameters(m, tree, assembly, cuts)
     size = mechanism_size(m.bodies, m.joints)
-    found = _sampled(bare, assembly, size)
+    loops = LoopEquations(bare)
+    found = mobility(loops, assembly.home)
     cut_names = _cut_names(m, tree)
-    _check_home(bare, assembly, cut_names, names, size)
+    _check_home(loops, assembly, cut_names, names)
     if found.freedom == 0:
         raise ModelError(
             "it cannot move: its constraints lock it", field="joints", remedy=_why_locked(found, m.joints, size)
@@ -134,7 +124,7 @@ def analyse(m: MechanismDescription) -> Analysis:
     parameters = parameters.reduced(0)[0]
     parameters = parameters._replace(legs=legs(parameters, found.positions))
     controlled = controls(found, actuated)
-    parameters = _with_unknown_reactions(parameters, found, size)
+    parameters = _with_unknown_reactions(parameters, found)
     structure = Structure(
         tuple((b.inner, None if b.joint is None else m.joints[b.joint].name, b.outer) for b in tree.branches),
         tuple(m.joints[k].name for k in tree.cut),
@@ -166,39 +156,13 @@ def rate_names(m: MechanismDescription, tree: SpanningTree, assembly: Assembly) 
 # ------------------------------------------------------------------------------------------------------------ freedom
 
 
-def stepped(m: MechanismParameters, positions: Array, step: Array) -> Array:
-    """(k, N) positions after steps (k, n) of the tree's rates."""
-
-    def formula(x: Sequence[Scalar], step: Sequence[Scalar]) -> list[Scalar]:
-        return stepped_tree(m, x, step)
-
-    return reference(formula, {"x": positions, "step": step}, ((positions.shape[1],),))[0]
-
-
-def _sampled(m: MechanismParameters, assembly: Assembly, size: float) -> Mobility:
-    (scale, rows), loops = natural_scales(m, size), LoopEquations(m)
-
-    def scaled(x: Array) -> tuple[Array, Array]:
-        J, gaps = loops.matrix_and_gaps(x)
-        return J / rows[:, None], gaps / rows
-
-    def around(search: SampleSearch) -> Array:
-        return samples(scaled, lambda x, step: stepped(m, x, step), assembly.home, scale, search)
-
-    positions = np.concatenate([assembly.home[None], around(NEARBY)])
-    elsewhere = around(ELSEWHERE) if m.cuts else positions[:0]
-    return mobility(loops.matrix_and_gaps(positions)[0], positions, elsewhere, scale, rows)
-
-
 def _cut_names(m: MechanismDescription, tree: SpanningTree) -> tuple[str, ...]:
     through = [m.joints[b.joint].name for b in tree.branches if b.copy_of is not None and b.joint is not None]
     return (*(m.joints[k].name for k in tree.cut), *through)
 
 
-def _check_home(
-    m: MechanismParameters, assembly: Assembly, names: Sequence[str], rates: Sequence[str], size: float
-) -> None:
-    row, gaps = 0, gaps_at(m, assembly.home[None])[0] / natural_scales(m, size)[1]
+def _check_home(loops: LoopEquations, assembly: Assembly, names: Sequence[str], rates: Sequence[str]) -> None:
+    row, m, gaps = 0, loops.parameters, loops.scaled(assembly.home[None])[1][0]
     for cut, name in zip(m.cuts, names, strict=True):
         own = np.abs(gaps[row : row + CUT_ROWS[cut.kind]])
         row += CUT_ROWS[cut.kind]
@@ -244,13 +208,8 @@ def _redundant(
     """Rows that others imply, found by picking rows one after another, the most independent first."""
     if not found.redundant:
         return ()
-    rest, kept = found.matrices[-1].copy(), set()
-    for _ in range(len(rest) - found.redundant):
-        sizes = np.linalg.norm(rest, axis=1)
-        k = int(np.argmax(sizes >= AS_LARGE * sizes.max()))  # rounding must not choose among equals
-        e = rest[k] / sizes[k]
-        rest = rest - np.outer(rest @ e, e)
-        kept.add(k)
+    rows = found.matrices[-1]
+    kept = picked_rows(rows, len(rows) - found.redundant, lambda sizes, _: first_large(sizes, AS_LARGE))
     row, result = 0, []
     for cut, name in zip(m.cuts, cut_names, strict=True):
         own = [ROW_NAMES[i] for i in range(CUT_ROWS[cut.kind]) if row + i not in kept]
@@ -260,15 +219,15 @@ def _redundant(
     return tuple(result)
 
 
-def _with_unknown_reactions(p: MechanismParameters, found: Mobility, size: float) -> MechanismParameters:
+def _with_unknown_reactions(p: MechanismParameters, found: Mobility) -> MechanismParameters:
     """Marks components of reactions that are open, by redundant constraints or by actuators that can work against each
     other: multipliers that need no force on any rate without an actuator are free.
     """
-    if not row_count(p):
+    loops = LoopEquations(p)
+    if not loops.rows:
         return p
-    scale, row_scale = natural_scales(p, size)
     passive = [k for k in range(p.n) if k not in p.actuated]
-    J = loop_matrix(p, found.positions) * scale / row_scale[:, None]
+    J = loops.scaled(found.positions)[0]
     shape = (2, len(p.joints), 6)  # base axes, the joint's own
 
     def formula(x: Sequence[Scalar], multipliers: Sequence[Scalar]) -> list[Scalar]:
@@ -279,11 +238,11 @@ def _with_unknown_reactions(p: MechanismParameters, found: Mobility, size: float
     for matrix, x in zip(J, found.positions, strict=True):
         U, s, _ = np.linalg.svd(matrix[:, passive])
         rank = int((s > 1e-9 * np.abs(matrix).max(initial=1e-300)).sum())
-        free.append(U[:, rank:].T / row_scale)
+        free.append(U[:, rank:].T / loops.row_scale)
         places.append(np.broadcast_to(x, (len(free[-1]), len(x))))
     given = {"x": np.concatenate(places), "multipliers": np.concatenate(free)}  # of all samples: one evaluation
     (wrenches,) = reference(formula, given, (shape,)) if len(given["x"]) else (np.zeros((0, *shape)),)
-    open_ = (np.abs(wrenches) * np.array([size] * 3 + [1.0] * 3)).max(axis=0, initial=0.0) > FELT_REACTION
+    open_ = (np.abs(wrenches) * np.array([p.size] * 3 + [1.0] * 3)).max(axis=0, initial=0.0) > FELT_REACTION
     return p._replace(
         joints=tuple(
             joint._replace(unknown=_places(base), unknown_in_own=_places(own))
@@ -303,7 +262,7 @@ class _Axis(NamedTuple):
 
 
 def misaligned_axes(joints: Sequence[MechanismJoint], size: float) -> str:
-    """Which two axes are farthest from parallel or from meeting, among those that nearly are; "" for none.
+    """The two axes that are farthest from parallel or from meeting, among those that nearly are; "" for none.
 
     size: m, of the mechanism
     """
@@ -320,7 +279,7 @@ def _axes(joints: Sequence[MechanismJoint]) -> Iterator[_Axis]:
 
 
 def _pair(one: _Axis, other: _Axis, size: float) -> tuple[float, str] | None:
-    """How far astray they are, rad or share of the size, and that in words; None where they are not nearly so."""
+    """Misalignment (rad, or share of the size) and a sentence about it; None if the axes are exact or clearly apart."""
     if one.joint == other.joint:
         return None
     across = np.cross(one.direction, other.direction)

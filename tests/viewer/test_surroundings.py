@@ -1,4 +1,4 @@
-"""The eye that is to see all of a motion."""
+"""The camera sees all of a motion."""
 
 from __future__ import annotations
 

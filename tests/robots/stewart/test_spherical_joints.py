@@ -12,9 +12,9 @@ import tauforge as tf
 from support.command_line import error_of, parsed, run
 from support.platforms import HOME, random_motion, random_platform, with_spherical_legs
 from support.tolerances import FORMULATIONS, ROUNDING, error, solve_tolerance
-from tauforge.analysis.assumptions import assess
+from tauforge.analysis.comparison import assess
 from tauforge.analysis.linearisation import linearise
-from tauforge.analysis.sizing import size_actuators
+from tauforge.analysis.stewart_sizing import size_actuators
 from tauforge.robots.poses import pose_rates
 from tauforge.robots.stewart import model as platform_model
 

@@ -25,7 +25,7 @@ from support.spherical_witness import (
 from support.stewart_witness import LEGS, kinematics_of, unit
 from support.strategies import seeds
 from support.tolerances import FORMULATIONS, error, solve_tolerance
-from tauforge.analysis.power import power_balance
+from tauforge.analysis.stewart_forces import power_balance
 
 NO_SPIN = np.zeros(LEGS)
 SPIN_RATE = 1e-10  # rad/s^2, beside angular accelerations of 10: what rounding may leave of zero

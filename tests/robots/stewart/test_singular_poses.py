@@ -10,7 +10,7 @@ import pytest
 import tauforge as tf
 from support.platforms import HOME, parts, quarter_turned, random_motion, random_platform, similar_platform
 from support.tolerances import EPSILON, error, solve_tolerance
-from tauforge.analysis.singularity import best_characteristic_length, crossings, worst_leg_forces
+from tauforge.analysis.stewart_forces import best_characteristic_length, crossings, worst_leg_forces
 
 REST = np.zeros(6)
 UP = np.eye(6)[2]  # 1 m above the base, no turn

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.charts.figure import Figure, Line, Panel
+from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge.charts.notebook import InNotebook
 from tauforge.charts.with_matplotlib import drawn
 from tauforge.class_tools import with_field_docs
@@ -26,7 +26,7 @@ LEG_COLUMNS = ("leg", "force [N]", "RMS [N]", "speed [m/s]", "power [W]", "mean 
 MARGIN_COLUMNS = ("limit", "", "margin", "unit", "leg", "at [s]")
 SAME = 1e-6  # relative: values that differ by less are equal; near singular poses rounding grows to that
 LIMIT = "limit"
-TIME = "time (s)"
+TIME_LABEL = "time (s)"
 
 
 @with_field_docs
@@ -111,7 +111,7 @@ class Sizing(InNotebook):
 
     @property
     def within_limits(self) -> bool:
-        """Whether every limit of the platform holds during the whole motion, and no singular pose is crossed."""
+        """True if every limit of the platform holds during the whole motion, and no singular pose is crossed."""
         return not self.crosses_singularity and all(margin.value >= 0 for margin in self.margins)
 
     def summary(self) -> Summary:
@@ -263,10 +263,10 @@ def sizing_figure(found: Sizing) -> Figure:
     bounds = [] if found.stroke is None else np.unique(found.stroke).tolist()
     strokes = [Line(LIMIT, ends, np.full(2, bound), "dashed") for bound in bounds]
     panels = (
-        Panel("Forces", TIME, "force (N)", _curves(found.time, legs, found.forces)),
-        Panel("Largest forces", "", "size of the force (N)", tuple(peaks)),
-        Panel("Lengths", TIME, "length (m)", (*_curves(found.time, legs, found.lengths), *strokes)),
-        Panel("Speeds", TIME, "speed (m/s)", _curves(found.time, legs, found.speeds)),
+        ChartPanel("Forces", TIME_LABEL, "force (N)", _curves(found.time, legs, found.forces)),
+        ChartPanel("Largest forces", "", "size of the force (N)", tuple(peaks)),
+        ChartPanel("Lengths", TIME_LABEL, "length (m)", (*_curves(found.time, legs, found.lengths), *strokes)),
+        ChartPanel("Speeds", TIME_LABEL, "speed (m/s)", _curves(found.time, legs, found.speeds)),
     )
     caption = "Forces, lengths and speeds of the legs along the motion, and their largest forces beside the limits."
     return Figure("sizing", "Demands on the legs", caption, panels, columns=2)

@@ -23,8 +23,8 @@ from support.strategies import (
 )
 from support.tolerances import FORMULATIONS, ROUNDING, error, error_beside, solve_tolerance
 from tauforge.algebra import vectors as v
+from tauforge.analysis.arm_identifiability import base_parameters
 from tauforge.analysis.comparison import compare
-from tauforge.analysis.identifiability import base_parameters
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.serial import INVERSE_DYNAMICS as TEXTS
 from tauforge.formulations.serial import lagrange_euler, orthogonal_complement, strobing
@@ -35,7 +35,7 @@ from tauforge.formulations.serial.parameters import base_at_rest
 from tauforge.formulations.trees import composite_inertia
 from tauforge.formulations.trees.economical_frames import nearly
 
-REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "serial_6R.json").read_text())["arm"]
+REFERENCE = json.loads((Path(__file__).parents[2] / "data" / "serial_6R.json").read_text())["arm"]
 
 
 @given(seeds, kinds, conventions, st.booleans())

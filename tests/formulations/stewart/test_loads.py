@@ -17,7 +17,7 @@ from support.spherical_witness import random_spherical, random_state
 from support.stewart_witness import newton_euler, random_platform, random_platform_state
 from support.strategies import random_base_motion, random_inertia, random_payload, seeds
 from support.tolerances import FORMULATIONS, ROUNDING, error, solve_tolerance
-from tauforge.analysis.power import power_balance
+from tauforge.analysis.stewart_forces import power_balance
 
 POWER = 1e-12  # beside the sum of the powers' magnitudes
 JOINTS = ("universal", "prismatic", "spherical")

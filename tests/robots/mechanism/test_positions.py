@@ -1,4 +1,4 @@
-"""`position_towards`: the tool body of a mechanism follows a hand, loops closed and within the limits."""
+"""`moved_body.towards`: the tool body of a mechanism follows a hand, loops closed and within the limits."""
 
 from __future__ import annotations
 

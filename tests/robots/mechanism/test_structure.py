@@ -16,7 +16,7 @@ from support.tolerances import ROUNDING
 from tauforge.algebra.scalars import ArrayScalar
 from tauforge.formulations.mechanism.cuts import loop_gaps, loop_rows, posed_at
 from tauforge.robots.mechanism import description, loop_matrices, mobility, structure
-from tauforge.robots.mechanism.loop_matrices import LoopEquations, matrix_and_gaps
+from tauforge.robots.mechanism.loop_matrices import LoopEquations
 
 SHORTEST = 1e-9  # steps by normal equations: eps times the square of a condition of some hundred
 BODY = '<body name="b{0}" pos="0.1 0.0{1} 0.2"><joint name="j{0}" axis="{2} 1 {3}"/><geom size="0.1" mass="1"/>'
@@ -83,11 +83,11 @@ def test_many_positions_are_evaluated_as_one_is(monkeypatch):
     x = m.home + np.random.default_rng(0).uniform(-1.0, 1.0, (7, len(m.home)))
     x[3, 0] = np.inf
     monkeypatch.setattr(loop_matrices, "POSITIONS_AT_ONCE", 3)
-    J, gaps = matrix_and_gaps(m._analysis.parameters, x)
+    J, gaps = LoopEquations(m._analysis.parameters).matrix_and_gaps(x)
     assert np.isnan(J[3]).all()
     assert np.isnan(gaps[3]).all()
     for own, *wanted in zip(x, J, gaps, strict=True):
-        for whole, one in zip(wanted, matrix_and_gaps(m._analysis.parameters, own[None]), strict=True):
+        for whole, one in zip(wanted, LoopEquations(m._analysis.parameters).matrix_and_gaps(own[None]), strict=True):
             np.testing.assert_allclose(whole, one[0], atol=100 * ROUNDING)
 
 
@@ -141,7 +141,7 @@ def test_loops_in_the_worlds_axes(seed):
     p = random_mechanism(rng, [tf.Free, tf.Hinge, *kinds], loops)._analysis.parameters._replace(zeros=frozenset())
     x = rng.uniform(-0.5, 0.5, max(p.reads) + 1 + 6 * len(p.cuts)).tolist()
     x = np.array([x, x]) * [[1.0], [0.5]]
-    J, gaps = matrix_and_gaps(p, x)
+    J, gaps = LoopEquations(p).matrix_and_gaps(x)
     for row, own_gaps, own_J in zip(x.tolist(), gaps, J, strict=True):
         posed = posed_at(p, row)
         assert own_gaps == pytest.approx(loop_gaps(p, posed, [row[k] for k in p.reads]), abs=100 * ROUNDING)

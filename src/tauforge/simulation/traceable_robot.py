@@ -1,4 +1,8 @@
-"""A robot whose methods take arrays of any scalars, so that a law of control can be recorded with it."""
+"""Conditions for compiling laws and robots, and a robot whose methods record what a law asks of it.
+
+Only laws of exactly our own classes are compiled (`can_compile`), and only for robots whose methods, as far as laws
+call them, are those of the contract: a kernel does not see a method of a user's own.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,38 @@ import numpy as np
 
 from tauforge.algebra.scalars import arctangent, cos, sin
 from tauforge.arrays import Array
-from tauforge.evaluation.unmodified import is_unmodified, method_is_ours
+from tauforge.control.controller import Controller
+from tauforge.evaluation.unmodified import is_unmodified, method_is_ours, own_methods
 from tauforge.kernels.backends import NoKernelError
 from tauforge.robots.capabilities import Capability
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import formula_results
+
+EVALUATING = ("_answer_call", "_sorted", "_answer", "kernel")  # the way from a method of dynamics to its formula
+
+
+def kernel_stands_for(robot: Robot, *methods: str) -> bool:
+    """True if these methods of the robot do what the formulas in its table say."""
+    written = all(method_is_ours(type(robot), name) for name in (*methods, *EVALUATING))
+    return written and not own_methods(robot)
+
+
+def can_compile(controller: Controller | None, plant: Robot) -> bool:
+    """True if class and arrays determine the law, and formulas its model and the plant."""
+    space = plant.state_space
+    if space.formulas is None or not method_is_ours(type(space), "rates_under"):
+        return False
+    if not kernel_stands_for(plant, "forward_dynamics"):
+        return False
+    if controller is None:
+        return True
+    if not (is_unmodified(controller) and controller.compiles):
+        return False
+    gains = {name: value for name, value in vars(controller).items() if name != "robot"}
+    if not all(type(gain) is np.ndarray and gain.dtype == np.float64 for gain in gains.values()):
+        return False
+    model = controller.robot
+    return model.state_space.formulas is not None and kernel_stands_for(model, "inverse_dynamics")
 
 
 def _method(of: Any, name: str, stand_in: Any, robot: Robot) -> Any:
@@ -28,14 +59,14 @@ def _method(of: Any, name: str, stand_in: Any, robot: Robot) -> Any:
     return MethodType(found, stand_in)
 
 
-class AnyScalarRobot:
+class TraceableRobot:
     """A robot for arrays of any scalars: functions of its table by their formulas, other methods by their own source.
 
     NoKernelError where a law calls a method that our sources do not define.
     """
 
     def __init__(self, robot: Robot) -> None:
-        self._robot, self.positions = robot, AnyScalarPositions(self, robot)
+        self._robot, self.positions = robot, TraceablePositions(self, robot)
 
     def __getattr__(self, name: str) -> Any:
         robot = self._robot
@@ -58,10 +89,10 @@ class AnyScalarRobot:
         return np.array(formula_results(self._robot, name, self._robot.model, *arguments), dtype=object)
 
 
-class AnyScalarPositions:
+class TraceablePositions:
     """The same for `Robot.positions`."""
 
-    def __init__(self, stand_in: AnyScalarRobot, robot: Robot) -> None:
+    def __init__(self, stand_in: TraceableRobot, robot: Robot) -> None:
         self.robot, self._robot = stand_in, robot
 
     def __getattr__(self, name: str) -> Any:
@@ -78,7 +109,7 @@ class AnyScalarPositions:
         return error
 
     def at(self, coordinates: Array, near: Array | None = None) -> Array:
-        """Whole positions stay as they are. Loops are not closed from coordinates: that takes any number of steps."""
+        """Positions with all entries, unchanged; NoKernelError where loops would be closed, in any number of steps."""
         robot = self._robot
         if coordinates.shape[-1] != robot.positions.size:
             raise NoKernelError(f"a law closes loops of {robot.name}")

@@ -1,12 +1,10 @@
-"""Steps of all rows by the methods of the law and of the plant, and why rows come to an end.
-
-Rows that kernels refuse are stepped so, too.
-"""
+"""Steps of all rows of a rollout: by kernels of law, dynamics and integrator, or by the methods of law and plant."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,16 +13,129 @@ from tauforge.control.controller import Controller
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.arguments import in_rows
 from tauforge.evaluation.unmodified import own_methods
+from tauforge.kernels.backends import backend_of
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.robot import Robot
-from tauforge.robots.state_space import StateSpace
-from tauforge.simulation.compiled_steps import CompiledSteps, StagedSteps, State, kernel_stands_for
-from tauforge.simulation.integrators import LOST, RAN_AWAY, rk4
+from tauforge.robots.state_space import PlainState, StateSpace
+from tauforge.simulation.integrators import AHEAD, ENDING_ERRORS, RAN_AWAY, rk4
+from tauforge.simulation.step_formulas import StepFormulas
+from tauforge.simulation.traceable_robot import kernel_stands_for
 
-Fields = Mapping[str, Array]
+Fields = Mapping[str, Any]  # arrays by name
+State = tuple[Array, ...]  # the parts of all rows' states, (N, ...) each
+ONE_KERNEL_OPERATIONS = 10_000  # of a step that may leave rows to the plant: about a second to compile
 Acceleration = Callable[[Array, Array, Array], Array]  # of positions, velocities and forces
 RatesUnder = Callable[[Array, Array], Array]  # of states and forces
 NO_FORCES = "the controller returned non-finite forces"
+
+
+class Steps(Protocol):
+    """All rows' states from step to step, from `start` on; `read` gives their positions and velocities.
+
+    The forces of a step are new ones from the law, or those held.
+    reasons: why rows have no state any more, by their numbers, where it is known
+    """
+
+    reasons: dict[int, str]
+
+    def start(self, position: Array, velocity: Array) -> State: ...
+
+    def read(self, state: State) -> tuple[Array, Array]: ...
+
+    def controlled(
+        self, t: float, state: State, target: MotionSample | None, added: Array | None
+    ) -> tuple[State, Array]: ...
+
+    def held(self, t: float, state: State, force: Array) -> State: ...
+
+
+class KernelSteps:
+    """Base of steps by kernels: the state of all rows as the parts that kernels take."""
+
+    def __init__(self, formulas: StepFormulas, plant: Robot, gains: Sequence[Array], fields: Sequence[Array]) -> None:
+        self.gains, self.fields, self.space = gains, fields, plant.state_space
+        self.parts = len(formulas.state)
+        self.ends = np.cumsum([numbers for (numbers,) in formulas.state.values()])[:-1]
+        self.actuators, self.takes_added = len(plant.actuators), bool(formulas.added)
+        self.reasons: dict[int, str] = {}
+
+    def start(self, position: Array, velocity: Array) -> State:
+        if type(self.space) is PlainState:
+            return position, velocity
+        return self.parted(self.space.pack(position, velocity))
+
+    def parted(self, y: Array) -> State:
+        return tuple(map(np.ascontiguousarray, np.split(y, self.ends, axis=-1)))
+
+    def read(self, state: State) -> tuple[Array, Array]:
+        if type(self.space) is PlainState:
+            return state[0], state[1]
+        y = np.concatenate(state, axis=-1)
+        return self.space.position(y), self.space.velocity(y)
+
+    def _asked(self, target: MotionSample | None, added: Array | None) -> list[Array]:
+        """Arguments of the law besides the state."""
+        wanted = [] if target is None else [np.ascontiguousarray(x) for x in target]
+        return [*wanted, *([added] if added is not None and self.takes_added else []), *self.gains]
+
+
+class CompiledSteps(KernelSteps):
+    """Steps of all rows by two kernels: one that asks the law, one that holds its forces.
+
+    gains, fields: an array for each that `formulas` takes
+    NoKernelError where there is no machine code to be had: too many operations, no memory for it, or a method of the
+    user's own.
+    """
+
+    def __init__(self, formulas: StepFormulas, plant: Robot, gains: Sequence[Array], fields: Sequence[Array]) -> None:
+        super().__init__(formulas, plant, gains, fields)
+        compile_ = backend_of("cpu").compile
+        self._first = compile_(formulas.controlled_step(), "float64")
+        self._later = compile_(formulas.held_step(), "float64")
+
+    def controlled(
+        self, t: float, state: State, target: MotionSample | None, added: Array | None
+    ) -> tuple[State, Array]:
+        found = self._first(*state, *self._asked(target, added), *self.fields)
+        return found[: self.parts], found[-1] if self.actuators else np.zeros((len(state[0]), 0))
+
+    def held(self, t: float, state: State, force: Array) -> State:
+        found: State = self._later(*state, *([force] if self.actuators else []), *self.fields)
+        return found
+
+
+class StagedSteps(KernelSteps):
+    """Steps of all rows by three kernels: of the law, of a stage of Runge-Kutta, and of the end of a step.
+
+    They have a fifth of the operations and take a fifth of the time to compile.
+    """
+
+    def __init__(self, formulas: StepFormulas, plant: Robot, gains: Sequence[Array], fields: Sequence[Array]) -> None:
+        super().__init__(formulas, plant, gains, fields)
+        compile_ = backend_of("cpu").compile
+        self._law = compile_(formulas.law(), "float64") if formulas.targets else None
+        self._stage = compile_(formulas.stage(), "float64")
+        self._end = compile_(formulas.end(), "float64")
+        self.ahead = [np.array(ahead * formulas.h) for ahead in (0.0, *AHEAD)]
+
+    def controlled(
+        self, t: float, state: State, target: MotionSample | None, added: Array | None
+    ) -> tuple[State, Array]:
+        if self._law is not None:
+            force = self._law(*state, *self._asked(target, added))
+        else:
+            force = np.zeros((len(state[0]), self.actuators)) + (0.0 if added is None else added)
+        return self.held(t, state, force), force
+
+    def held(self, t: float, state: State, force: Array) -> State:
+        forces = [force] if self.actuators else []
+        rates: State = tuple(np.zeros(part.shape[-1]) for part in state)
+        stages: list[Array] = []
+        for ahead in self.ahead:
+            rates = self._stage(*state, *rates, ahead, *forces, *self.fields)
+            stages += rates
+        found: State = self._end(*state, *stages)
+        return found
 
 
 class BatchSteps:
@@ -72,20 +183,20 @@ class BatchSteps:
         return self.space.renewed(rk4(lambda _, y: rates(y, force), 0.0, y, self.h))
 
     def _note(self, rows: Array, y: Array, force: Array, reached: Array) -> None:
-        """Why rows that had a state have none after the step."""
+        """Note a reason for every row that had a state and has none after the step."""
         if np.isfinite(reached).all():
             return
         for k in np.flatnonzero(~np.isfinite(reached).all(axis=-1) & np.isfinite(y).all(axis=-1)):
             self.reasons.setdefault(int(rows[k]), self._reason(int(rows[k]), y[k], force[k]))
 
     def _reason(self, row: int, y: Array, force: Array) -> str:
-        """Alone a row raises what it is lost by."""
+        """Reason for which a row is lost: stepped alone, it raises the error."""
         if not np.isfinite(force).all():
             return NO_FORCES
         fields = {name: value[row] for name, value in self.fields.items()}
         try:
             self._stepped(lambda y, force: self.space.rates_under(y, force, fields=fields), y, force)
-        except LOST as error:
+        except ENDING_ERRORS as error:
             return error.reason
         except UnsupportedFeatureError:  # a plant whose fields vary in kernels alone
             pass
@@ -120,7 +231,7 @@ def _all_at_once(plant: Robot, rows: int) -> Acceleration:
     def acceleration(q: Array, qd: Array, force: Array) -> Array:
         try:
             return plant.forward_dynamics(q, qd, force)
-        except LOST:
+        except ENDING_ERRORS:
             return one_by_one(q, qd, force)
 
     return acceleration
@@ -143,7 +254,7 @@ def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
         result = np.full(q.shape, np.nan)
         for k, robot in enumerate(plants):
             if all(np.isfinite(x[k]).all() for x in (q, qd, force)):
-                with suppress(*LOST):
+                with suppress(*ENDING_ERRORS):
                     result[k] = robot.forward_dynamics(q[k], qd[k], force[k])
         return result
 
@@ -151,7 +262,7 @@ def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
 
 
 class WatchedSteps:
-    """A row that a kernel refuses is NaN after it. It is stepped again by `own`, from the state before."""
+    """Steps by kernels, after which `own` repeats the step for rows that a kernel refused: these are NaN."""
 
     def __init__(self, compiled: CompiledSteps | StagedSteps, own: BatchSteps) -> None:
         self.compiled, self.own, self.reasons = compiled, own, own.reasons

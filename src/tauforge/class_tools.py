@@ -8,7 +8,7 @@ import sys
 import weakref
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Self, TypeVar, overload
+from typing import Any, ParamSpec, Self, TypeVar, overload
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -59,10 +59,28 @@ class Weakly:
         return found
 
 
-T = TypeVar("T", bound=type)
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
-def with_field_docs(cls: T) -> T:
+def with_arguments_of(
+    other: Callable[Arguments, Any],
+) -> Callable[[Callable[..., Result]], Callable[Arguments, Result]]:
+    """Gives the signature of another function to one that passes all of its arguments on to it."""
+
+    def signed(function: Callable[..., Result]) -> Callable[Arguments, Result]:
+        returned = inspect.signature(function).return_annotation
+        signature = inspect.signature(other).replace(return_annotation=returned)
+        function.__signature__ = signature  # type: ignore[attr-defined]
+        return function
+
+    return signed
+
+
+TupleClass = TypeVar("TupleClass", bound=type)
+
+
+def with_field_docs(cls: TupleClass) -> TupleClass:
     """Gives each field of a NamedTuple the text of its line `name: text` in the class's docstring.
 
     `help` shows them in place of "Alias for field number 0".

@@ -106,7 +106,7 @@ def array(value: Any, shape: tuple[int, ...], field: str) -> NDArray[np.float64]
 
 
 def _has_truth(value: Any) -> bool:
-    """Whether True or False is among the entries of nested sequences."""
+    """True if True or False is among the entries of nested sequences."""
     if isinstance(value, list | tuple):
         return any(_has_truth(item) for item in value)
     return isinstance(value, bool | np.bool_)

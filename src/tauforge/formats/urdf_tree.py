@@ -59,7 +59,7 @@ class UrdfJoint:
 
     @property
     def unsupported(self) -> str | None:
-        """Why no arm can have this joint, in a word."""
+        """The reason, in a word, why no arm can have this joint; None if one can."""
         return self.type if self.type in MECHANISM_JOINT_TYPES else "mimic" if self.mimic else None
 
 
@@ -73,7 +73,7 @@ class UrdfTree:
     joints: dict[str, UrdfJoint]
 
     def attachments(self) -> dict[str, Attachment]:
-        """Where every link is held."""
+        """The attachment of every link, by name."""
         found = {self.root: Attachment(None, NO_DISPLACEMENT)}
         for joint in self.joints.values():
             carrier, placement = found[joint.parent]
@@ -83,7 +83,7 @@ class UrdfTree:
 
 
 class Attachment(NamedTuple):
-    """Where a link is held: the moving joint that carries it (None: the world) and that joint's link frame <- link."""
+    """The moving joint that carries a link (None: the world), and that joint's link frame <- the link's."""
 
     carrier: str | None
     placement: Transform
@@ -251,7 +251,7 @@ def listed(names: Iterable[str], most: int = 8) -> str:
 
 
 def meant(wrong: object, names: Sequence[str]) -> str:
-    """What to write instead of a name that is unknown: the nearest one, where one is near, and all there are."""
+    """The remedy for an unknown name: the nearest known one, and all of them."""
     near = difflib.get_close_matches(str(wrong), names, n=1)
     guess = f"Did you mean {shown(near[0])}? " if near else ""
     return f"{guess}Known: {listed(names) or 'none'}"

@@ -44,7 +44,7 @@ def shown(value: Any) -> str:
 def known_names(wrong: str, names: Iterable[str]) -> str:
     """The remedy for a name that is none of these: the one that was probably meant, and all of them."""
     every = list(dict.fromkeys(names))
-    return f"{did_you_mean(wrong, every)}Known: {listed(every, MOST_NAMES)}"
+    return f"{did_you_mean(wrong, every)}Known: {listed(every, MOST_NAMES) or 'none'}"
 
 
 def listed(names: Iterable[str], most: int, separator: str = ", ") -> str:

@@ -6,7 +6,6 @@ is opened.
 
 from __future__ import annotations
 
-import difflib
 import math
 import warnings
 from collections.abc import Iterable, Sequence
@@ -250,13 +249,10 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     return validation.listed(map(shown, names), most)
 
 
-def meant(wrong: object, names: Sequence[str]) -> str:
-    """The remedy for an unknown name: the nearest known one, and all of them."""
-    near = difflib.get_close_matches(str(wrong), names, n=1)
-    guess = f"Did you mean {shown(near[0])}? " if near else ""
-    return f"{guess}Known: {listed(names) or 'none'}"
-
-
 def unknown_name(option: str, what: str, wrong: object, names: Sequence[str]) -> ModelError:
     """A name that an argument gives, and the file has not: no line of the file is at fault."""
-    return ModelError(f"there is no {what} named {shown(str(wrong))}", field=option, remedy=meant(wrong, names))
+    return ModelError(
+        f"there is no {what} named {shown(str(wrong))}",
+        field=option,
+        remedy=validation.known_names(shown(str(wrong)), map(shown, names)),
+    )

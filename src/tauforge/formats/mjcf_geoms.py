@@ -17,7 +17,7 @@ from tauforge.errors import ModelError
 from tauforge.formats.mjcf_elements import Values, children
 from tauforge.formats.model_files import relative_parts
 from tauforge.formats.xml_reader import NO_INERTIAL, Element, Inertial, shown, together
-from tauforge.robots.drawing import LARGEST_SIZE, Box, Cylinder, MeshFile, Shape, Sphere, Visual
+from tauforge.robots.drawing import LARGEST_SIZE, Box, CylinderShape, MeshFile, Shape, Sphere, Visual
 from tauforge.validation import Floats
 
 DEFAULT_DENSITY = 1000.0  # kg/m^3, the default density
@@ -163,7 +163,7 @@ def _shapes(values: Values, assets: _Assets, geom: Element) -> Iterator[tuple[Tr
             yield place, Sphere(size[0])
         case _:
             radius, half = size
-            yield place, Cylinder(radius, 2 * half)
+            yield place, CylinderShape(radius, 2 * half)
             if kind == "capsule":
                 for end in (-half, half):
                     yield place.then(Transform(IDENTITY, Vector(0.0, 0.0, end))), Sphere(radius)

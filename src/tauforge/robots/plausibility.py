@@ -1,6 +1,6 @@
 """Warnings about numbers that are used as given, but are probably wrong.
 
-They are inertias that no body can have, and degrees or millimetres where radians and metres are meant.
+Such are inertias that no body can have, and degrees or millimetres in place of radians and metres.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TOLERANCE = 1e-9  # relative to the largest principal moment
 
 
 def inertia_fault(inertia: Rows) -> str | None:
-    """What is wrong with an inertia about the centre of mass, or None."""
+    """The fault of an inertia about the centre of mass, in words, or None."""
     moments = np.linalg.eigvalsh(np.asarray(inertia))
     slack = TOLERANCE * np.abs(moments).max()
     text = ", ".join(f"{moment:.4g}" for moment in moments)
@@ -55,7 +55,7 @@ def check_bodies(robot: str, bodies: dict[str, Rows], exceptions: Sequence[Known
 
 
 def levels_to_the_caller() -> int:
-    """How far up the first code lies that is neither ours nor the dataclass machinery's."""
+    """Number of frames up to the first code that is neither ours nor the dataclass machinery's."""
     level, frame = 0, inspect.currentframe()
     while frame is not None and (
         frame.f_globals.get("__name__", "").partition(".")[0] in ("tauforge", "dataclasses")

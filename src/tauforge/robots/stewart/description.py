@@ -29,6 +29,7 @@ from tauforge.robots.stewart.field_checks import (
     FIELDS,
     LEG_PARTS,
     MASSES,
+    REQUIRED,
     SPHERICAL,
     UNIVERSAL,
     check_free_legs,
@@ -120,7 +121,7 @@ class PlatformDescription(Robot):
         if self.reflected_mass is None:
             object.__setattr__(self, "reflected_mass", 0.0)
         for field, checked in FIELDS.items():
-            if (value := getattr(self, field)) is not None:
+            if (value := getattr(self, field)) is not None or field in REQUIRED:
                 object.__setattr__(self, field, checked(value, field))
         if self.base_joint == UNIVERSAL:
             object.__setattr__(self, "universal_axes", self._axes())

@@ -129,6 +129,7 @@ FIELDS: dict[str, Callable[[Any, str], Any]] = {
     "cone_angles": half_angles,
     "leg_radius": validation.non_negative,
 }
+REQUIRED = ("base_points", "platform_points", "friction", "gravity")  # the others may be None
 
 
 def check_free_legs(platform: PlatformDescription) -> None:

@@ -133,7 +133,7 @@ def _led_by(tree: UrdfTree, joint: UrdfJoint, mimic: Mimic) -> UrdfJoint:
         raise joint.element.fault(
             f"there is no joint named {shown(mimic.joint)}",
             field=where,
-            remedy=validation.known_names(shown(mimic.joint), map(shown, tree.joints)),
+            remedy=validation.known_names(mimic.joint, tree.joints, shown),
         )
     leader = tree.joints[mimic.joint]
     if leader.type not in (*LETTERS, "fixed"):

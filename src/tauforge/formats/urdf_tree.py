@@ -254,5 +254,5 @@ def unknown_name(option: str, what: str, wrong: object, names: Sequence[str]) ->
     return ModelError(
         f"there is no {what} named {shown(str(wrong))}",
         field=option,
-        remedy=validation.known_names(shown(str(wrong)), map(shown, names)),
+        remedy=validation.known_names(wrong, names, shown),
     )

@@ -241,15 +241,10 @@ def coordinate_changes(m: MechanismParameters, x: Scalars, dq: Scalars) -> list[
     for frame in m.frames:
         span = range(frame.at + FREEDOMS[frame.kind] - 3, frame.at + FREEDOMS[frame.kind])
         if frame.turns_and_slides and all(k in m.independent for k in span):
-            theta, rates = (
-                Vector(*(values[k] for k in places))
-                for values, places in (
-                    (x, [m.reads[k] for k in span]),
-                    (y, [m.independent.index(k) for k in span]),
-                )
-            )
-            for k, omega in zip(span, angular_velocity(theta, rates), strict=True):
-                y[m.independent.index(k)] = omega
+            places = [m.independent.index(k) for k in span]
+            theta, rates = Vector(*(x[m.reads[k]] for k in span)), Vector(*(y[k] for k in places))
+            for k, omega in zip(places, angular_velocity(theta, rates), strict=True):
+                y[k] = omega
     if lone_angles(m):  # of other joints: they change while whole balls turn
         complement = Complement(m, posed_at(m, x), m.independent)
         now = {j: x[k] for j, k in enumerate(m.reads)}

@@ -96,12 +96,11 @@ def inverse_dynamics(
     m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, reduced: int = 0
 ) -> ReducedSolution:
     """Actuator forces u with S' B u = S' (M v' + h); the smallest ones where there are more actuators than needed."""
-    complement, forces = _moved(m, x, yd, ydd, on, reduced)
-    return actuator_forces(complement, forces)
+    return actuator_forces(*_moved(m, x, yd, ydd, on, reduced))
 
 
 def actuator_forces(complement: Complement, forces: Scalars) -> ReducedSolution:
-    """Those that give S' forces; the nearest where there are fewer actuators than degrees of freedom.
+    """Those that give S' forces; the smallest where there are more actuators than needed, the nearest where there are fewer actuators than degrees of freedom.
 
     What the tree needs at an actuated rate its actuator gives at once, so only the rest is projected and solved for.
     """
@@ -111,7 +110,9 @@ def actuator_forces(complement: Complement, forces: Scalars) -> ReducedSolution:
     if not m.actuated:
         return ReducedSolution([], complement)
     if len(m.actuated) > len(complement.z):
-        return _smallest_forces(complement, complement.projected(forces))
+        factors = orthogonalised(complement.actuation())
+        smallest = smallest_solution(factors, complement.projected(forces))
+        return ReducedSolution(smallest, complement, actuation=factors.pivots)
     own = [forces[a] for a in m.actuated]
     rest = complement.projected([0.0 if j in m.actuated else force for j, force in enumerate(forces)])
     found, actuation = _given_by_actuators(complement, rest)
@@ -129,12 +130,6 @@ def _given_by_actuators(complement: Complement, wanted: Scalars) -> tuple[list[S
         return elimination.solved(wanted), elimination.pivots
     factors = orthogonalised(list(zip(*A, strict=True)))  # exact where the motion is one that the actuators can give
     return nearest_solution(factors, wanted), factors.pivots
-
-
-def _smallest_forces(complement: Complement, wanted: Scalars) -> ReducedSolution:
-    """The forces with the least sum of squares, where there are more actuators than degrees of freedom."""
-    factors = orthogonalised(complement.actuation())
-    return ReducedSolution(smallest_solution(factors, wanted), complement, actuation=factors.pivots)
 
 
 def forces_left(m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads) -> Scalar:

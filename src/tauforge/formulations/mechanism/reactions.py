@@ -43,7 +43,8 @@ def joint_wrenches(
         forces[a] = forces[a] - force
     multipliers = complement.projected_and_multipliers(forces)[1]
     at_cuts = cut_wrenches(m, posed, multipliers)
-    needed = _needed(m, posed, outward(posed.frames, posed.places, v, acceleration, on.base))
+    motions = outward(posed.frames, posed.places, v, acceleration, on.base)
+    needed = [_inertia_forces(posed, body, motions[body.place.joint_frame]) for body in m.bodies]
     for place, w in _given(m, posed, v, on, at_cuts):
         if place.body != GROUND:
             needed[place.body] = _difference(needed[place.body], w)
@@ -87,12 +88,8 @@ def _difference(a: Wrench, b: Wrench) -> Wrench:
     return Wrench(a.force - b.force, a.moment - b.moment)
 
 
-def _needed(m: MechanismParameters, posed: Posed, motions: dict[int, FrameMotion]) -> list[Wrench]:
-    """Wrench that each body needs for its motion, gravity included, base axes, about the base's origin."""
-    return [_inertia_forces(posed, body, motions[body.place.joint_frame]) for body in m.bodies]
-
-
 def _inertia_forces(posed: Posed, body: BodyInTree, motion: FrameMotion) -> Wrench:
+    """The wrench that a body needs for its motion, gravity included, base axes, about the base's origin."""
     k, (R, p), _ = body.place
     mass, com, inertia = body.parameters
     c = R @ com + p

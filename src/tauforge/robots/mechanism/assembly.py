@@ -182,7 +182,7 @@ def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: Sp
         if branch.joint is not None:
             rates[branch.joint] = tuple(own[c] for c in range(len(joint.letters)))
     masses = _centres(bodies, of_body)
-    cut_at = {of_body[name]: Vector(*joints[k].at) for k in tree.cut for name in _bodies_of(joints[k])}
+    cut_at = {of_body[name]: Vector(*joints[k].at) for k in tree.cut for name in (joints[k].parent, joints[k].child)}
     placed = aligned(frames, _seen(frames, home, reads, masses | cut_at), size)
     ends, centres = (_seen(placed, home, reads, points) for points in (cut_at, masses))
     placed = slid(placed, ends, centres, size)
@@ -208,10 +208,6 @@ def _centres(bodies: Sequence[Body], of_body: dict[str, int]) -> dict[int, Vecto
 
 def _pose(T: Transform) -> list[float]:
     return [*T.translation, *angles_of(T.rotation)]
-
-
-def _bodies_of(joint: MechanismJoint) -> tuple[str, str]:
-    return joint.parent, joint.child
 
 
 def _seen(

@@ -22,7 +22,7 @@ from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism import guards, positions, state_functions
 from tauforge.robots.mechanism.capabilities import ClosedLoops, MechanismPositions
 from tauforge.robots.mechanism.description import MechanismDescription
-from tauforge.robots.mechanism.model import model_of, varying_fields
+from tauforge.robots.mechanism.model import model_of
 from tauforge.robots.mechanism.parts import POSE_LABELS
 from tauforge.robots.records import Actuator, Coordinate
 from tauforge.validation import counted, freedoms, from_transform, known_names
@@ -95,7 +95,8 @@ class MechanismKinematics(MechanismDescription):
     @property
     def varying_fields(self) -> Mapping[str, Shape]:
         """The fields "mass", "com" (3,) and "inertia" (3, 3) for every body, and "gravity" (3,)."""
-        return varying_fields(self)
+        bodies = len(self.bodies)
+        return {"mass": (bodies,), "com": (bodies, 3), "inertia": (bodies, 3, 3), "gravity": (3,)}
 
     def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
         own = {

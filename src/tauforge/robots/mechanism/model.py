@@ -14,7 +14,6 @@ from tauforge.formulations.drives import DriveParameters
 from tauforge.formulations.mechanism.dynamics import Loads, carrying
 from tauforge.formulations.mechanism.parameters import (
     BodyInTree,
-    Cut,
     FixedFrame,
     MechanismParameters,
     ReactionParameters,
@@ -24,8 +23,7 @@ from tauforge.formulations.mechanism.parameters import (
 from tauforge.formulations.trees.economical_frames import COORDINATE_ERROR, regrouped, tidy
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.formulations.trees.recursion import BaseState
-from tauforge.kernels.specification import Shape
-from tauforge.robots.mechanism.assembly import Assembly, largest_coordinate, mechanism_size, own_axes
+from tauforge.robots.mechanism.assembly import Assembly, cuts_of, largest_coordinate, mechanism_size, own_axes
 from tauforge.robots.mechanism.parts import GROUND_NAME
 from tauforge.robots.mechanism.spanning_tree import SpanningTree
 from tauforge.validation import known_names
@@ -35,11 +33,6 @@ if TYPE_CHECKING:
 
 Scalars = Sequence[Scalar]
 NO_DRIVE = DriveParameters(0.0, 0.0, 0.0, 0.0, 1.0)
-
-
-def varying_fields(m: MechanismDescription) -> Mapping[str, Shape]:
-    bodies = len(m.bodies)
-    return {"mass": (bodies,), "com": (bodies, 3), "inertia": (bodies, 3, 3), "gravity": (3,)}
 
 
 def model_of(
@@ -88,9 +81,7 @@ def _without_rounding(I: Matrix) -> Matrix:
     return Matrix.of([[0.0 if abs(x) <= most else x for x in row] for row in I.rows])
 
 
-def bare_parameters(
-    m: MechanismDescription, tree: SpanningTree, assembly: Assembly, cuts: tuple[Cut, ...]
-) -> MechanismParameters:
+def bare_parameters(m: MechanismDescription, tree: SpanningTree, assembly: Assembly) -> MechanismParameters:
     """Parameters without masses and without a choice of coordinates."""
     places = [assembly.fixed_frame(body.name, body.home_frame) for body in m.bodies]
     copies = list(assembly.numbers)[len(places) : -1]
@@ -115,13 +106,8 @@ def bare_parameters(
     return MechanismParameters(
         assembly.frames,
         assembly.reads,
-        cuts,
+        cuts_of(assembly, m.joints, tree),
         tuple(ties),
-        frozenset(),
-        (),
-        (),
-        (),
-        (),
         tuple(drives),
         m.coulomb_speed,
         Vector(*m.gravity),

@@ -81,29 +81,24 @@ def configuration(m: MechanismKinematics, q: ArrayLike, near: ArrayLike | None, 
     failed = ~np.isfinite(found).all(axis=-1) & np.isfinite(flat_q).all(axis=-1) & np.isfinite(flat_x).all(axis=-1)
     if failed.any() and on_failure == "raise":
         row = int(np.flatnonzero(failed)[0])
-        where = f"{m.name}: the loops do not close at [{', '.join(f'{value:.6g}' for value in flat_q[row])}]"
-        if short[row] >= 0:
-            raise ConvergenceError(
-                f"{where}: the bodies between {_ends_of_leg(m, short[row])} cannot meet there",
-                residual=np.nan,
-                iterations=0,
-                remedy="If the machine can be assembled in another way, pass a position of that assembly as near=",
-            )
-        first_points = int(_points(m, flat_q[row : row + 1], flat_x[row : row + 1], 1.0 / STRIDE)[0])
-        if first_points > MOST_WAYPOINTS:
-            raise ConvergenceError(
-                f"{where}: the way there from near is too long to be followed",
-                residual=np.nan,
-                iterations=0,
-                remedy="Give a nearer start by near=",
-            )
-        raise ConvergenceError(
-            where,
-            residual=float(gaps[row]),
-            iterations=KERNEL_CALLS * first_points,
-            remedy="The position may be out of reach; give a nearer start by near=",
-        )
+        raise _not_closed(m, flat_q[row], flat_x[row], short[row], gaps[row])
     return found.reshape(*batch, size)
+
+
+def _not_closed(m: MechanismKinematics, q: Array, near: Array, short: int, gap: float) -> ConvergenceError:
+    """short: place of a joint whose leg does not reach, or -1"""
+    reason = f"{m.name}: the loops do not close at [{', '.join(f'{value:.6g}' for value in q)}]"
+    residual, iterations, remedy = np.nan, 0, "Give a nearer start by near="
+    points = int(_points(m, q[None], near[None], 1.0 / STRIDE)[0])
+    if short >= 0:
+        reason += f": the bodies between {_ends_of_leg(m, short)} cannot meet there"
+        remedy = "If the machine can be assembled in another way, pass a position of that assembly as near="
+    elif points > MOST_WAYPOINTS:
+        reason += ": the way there from near is too long to be followed"
+    else:
+        residual, iterations = float(gap), KERNEL_CALLS * points
+        remedy = "The position may be out of reach; give a nearer start by near="
+    return ConvergenceError(reason, residual=residual, iterations=iterations, remedy=remedy)
 
 
 def _short_legs(m: MechanismKinematics, x: Array) -> Array:
@@ -138,9 +133,7 @@ def _points(m: MechanismKinematics, q: Array, near: Array, points_per_unit: floa
 def is_closed(m: MechanismKinematics, x: Array, gap: Array) -> Array:
     """(k,) gap: the largest of each row of x (k, N), m or rad."""
     analysis = m._analysis
-    rounding = (
-        COORDINATE_ROUNDING * analysis.assembly.size
-    )  # of coordinates, which may be large beside the mechanism itself
+    rounding = COORDINATE_ROUNDING * analysis.assembly.size  # coordinates may be large beside the mechanism itself
     done = gap <= max(CLOSED_GAP * min(1.0, analysis.size), rounding)
     unsure = ~done & (gap <= CLOSED_GAP * max(1.0, analysis.size))
     if unsure.any():  # lengths count beside the mechanism's size

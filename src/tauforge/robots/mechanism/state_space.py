@@ -37,9 +37,7 @@ RECORDED_GAP = 1e-12  # the same: a gap that may be recorded
 NEWTON_ROUNDS = 20  # steps of Newton's method
 LONGEST_CLOSING = 0.1  # rad or share of the mechanism's size: as far as closing may move a state that a step has led to
 NEAR_MORE_FREEDOM = 300.0  # nearness to a position with more freedom from which rates are found between others
-KEPT_NEARNESS = (
-    30.0  # the same: from which closed positions stay; integration keeps them closed to more digits than closing
-)
+KEPT_NEARNESS = 30.0  # the same: from which closed positions stay, since integration keeps more digits than closing
 SMOOTH_RATES = 1e-6  # share of the rates by which those that are found between others may differ, beside rounding
 NEIGHBOUR_DISTANCE = 1e-2  # rad, or share of the mechanism's size, from one of these others to the next
 INTERPOLATION_ROUNDING = 1e3 * np.finfo(float).eps

@@ -100,7 +100,7 @@ def inverse_dynamics(
 
 
 def actuator_forces(complement: Complement, forces: Scalars) -> ReducedSolution:
-    """Those that give S' forces; the smallest where there are more actuators than needed, the nearest where there are fewer actuators than degrees of freedom.
+    """Those that give S' forces: the smallest of many, or the nearest where there are fewer than degrees of freedom.
 
     What the tree needs at an actuated rate its actuator gives at once, so only the rest is projected and solved for.
     """

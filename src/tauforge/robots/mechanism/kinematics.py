@@ -19,7 +19,7 @@ from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismPar
 from tauforge.kernels.specification import Shape
 from tauforge.robots.loads import BODY_SHARES, Payload, with_payload
 from tauforge.robots.mechanism import functions as own_functions
-from tauforge.robots.mechanism import guards, positions, state_functions
+from tauforge.robots.mechanism import guards, positions
 from tauforge.robots.mechanism.capabilities import ClosedLoops, MechanismPositions
 from tauforge.robots.mechanism.description import MechanismDescription
 from tauforge.robots.mechanism.model import model_of
@@ -74,7 +74,7 @@ class MechanismKinematics(MechanismDescription):
     def functions(self) -> FunctionTable:
         p = self._analysis.parameters
         size = len(self.coordinate_names)
-        return {**own_functions.table(p, size), **state_functions.table(p, size)}
+        return own_functions.table(p, size)
 
     @computed_once
     def _doubt_scales(self) -> tuple[DoubtScales, ...]:

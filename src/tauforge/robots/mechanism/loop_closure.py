@@ -14,7 +14,7 @@ from tauforge.algebra.vectors import IDENTITY, Matrix, Transform, Vector
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.formulations.mechanism.kinematics import body_frames
-from tauforge.formulations.mechanism.parameters import CUT_ROWS, HINGE, POINT, WELD, Cut, MechanismParameters
+from tauforge.formulations.mechanism.parameters import CUT_ROWS, HINGE, POINT, WELD, Cut
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.robots.mechanism.assembly import axis_frame
 from tauforge.robots.mechanism.loop_matrices import LoopEquations
@@ -179,7 +179,7 @@ def _cuts(tree: Mechanism, loops: Sequence[ClosingJoint]) -> tuple[Cut, ...]:
 
 def _described_at(tree: Mechanism, loops: Sequence[ClosingJoint], x: Array) -> dict[str, Any]:
     """Bodies, joints and springs of the tree in another position as home, and the loops, closed there."""
-    moved = _displacements(tree, tree._analysis.parameters, x)
+    moved = _displacements(tree, x)
     first, joints = 0, []
     for joint in tree.joints:
         own = tuple(x[first : first + len(joint.letters)].tolist())
@@ -193,9 +193,9 @@ def _described_at(tree: Mechanism, loops: Sequence[ClosingJoint], x: Array) -> d
     }
 
 
-def _displacements(tree: Mechanism, parameters: MechanismParameters, x: Array) -> dict[str, Transform]:
+def _displacements(tree: Mechanism, x: Array) -> dict[str, Transform]:
     """World <- world, from home to where a body is at x, for each body."""
-    now = body_frames(parameters, x.tolist())
+    now = body_frames(tree._analysis.parameters, x.tolist())
     found = {body.name: T.then(body.home_frame.inverse()) for body, T in zip(tree.bodies, now, strict=False)}
     return found | {GROUND_NAME: Transform(IDENTITY, Vector(0.0, 0.0, 0.0))}
 

@@ -262,14 +262,12 @@ def random_states(m: Mechanism, count: int, seed: int) -> tuple[Array, Array, Ar
     return position, random.normal(size=(count, m.n)), random.normal(size=(count, m.n))
 
 
-def random_argument(m: Mechanism, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
-    """Arguments that only mechanisms have, at random states."""
+def random_argument(m: Mechanism, argument: str, states: tuple[Array, Array, Array]) -> Array:
+    """Arguments that only mechanisms have, at random states: q, near, s or v."""
     x, qd, _ = states
-    match argument:
-        case "q":
-            return m.positions.coordinates(x)
-        case "near":
-            return m.configuration(m.positions.coordinates(x) + NEARBY_OFFSET * np.sin(np.arange(len(x)))[:, None], x)
-        case "s" | "v":
-            return m._evaluator("state_of_position", {"x": x, "qd": qd})["sv".index(argument)]
-    return None
+    q = m.positions.coordinates(x)
+    if argument == "q":
+        return q
+    if argument == "near":
+        return m.configuration(q + NEARBY_OFFSET * np.sin(np.arange(len(x)))[:, None], x)
+    return m._evaluator("state_of_position", {"x": x, "qd": qd})["sv".index(argument)]

@@ -228,7 +228,9 @@ def _without_inertia(m: Mechanism, M: Array | None) -> Explanation:
     size = np.sqrt(np.abs(np.diagonal(M)))
     size = np.where(size > 0, size, 1.0)
     weakest = np.abs(np.linalg.eigh(M / np.outer(size, size))[1][:, 0] / size / scale)
-    shares = _by_joint(m, p.independent, weakest)
+    whole = np.zeros(len(m.coordinate_names))
+    whole[m.independent_places] = weakest
+    shares = _shares(m, whole)
     outer = {branch.joint: branch.copy_of or branch.outer for branch in m._analysis.tree.branches}
     bodies = {joint.name: outer[k] for k, joint in enumerate(m.joints) if k in outer}
     names = _most(shares)
@@ -272,13 +274,6 @@ def singular_motion(m: Mechanism, x: Array, kind: str) -> dict[str, float]:
     lengths = np.array([entry.unit == "m" for entry in m.positions.entries])
     together = np.linalg.norm(np.nan_to_num(rates, posinf=0.0, neginf=0.0), axis=0)
     return _shares(m, together / np.where(lengths, analysis.size, 1.0))
-
-
-def _by_joint(m: Mechanism, rates: Sequence[int], sizes: Array) -> dict[str, float]:
-    """The shares of sizes that belong to some of the tree's rates."""
-    whole = np.zeros(len(m.coordinate_names))
-    whole[[m._analysis.parameters.reads[k] for k in rates]] = sizes
-    return _shares(m, whole)
 
 
 def _shares(m: Mechanism, sizes: Array) -> dict[str, float]:

@@ -306,12 +306,8 @@ class MechanismFormulas:
         self.mechanism = mechanism = space.robot
         size = mechanism._analysis.size
         self.cut, self.independent = space.cut, space.independent
-        self.numbers = {"tree": space.cut, "tree_rates": mechanism._analysis.parameters.n}
+        self.parts: Mapping[str, int] = {"tree": space.cut, "tree_rates": mechanism._analysis.parameters.n}
         self.gap = min(CLOSED_GAP * max(1.0, size), RECORDED_GAP * size)
-
-    @property
-    def parts(self) -> Mapping[str, int]:
-        return self.numbers
 
     def packed(self, model: Any, position: Scalars, velocity: Scalars) -> list[Scalar]:
         return formula_results(self.mechanism, "state_of_position", model, position, velocity)

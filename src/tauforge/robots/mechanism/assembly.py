@@ -153,7 +153,8 @@ def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: Sp
         outward = joint.child == outer
         start = len(home) if branch.joint is None else first[branch.joint]
         if isinstance(joint, Free):
-            home[start : start + 6] = _pose(own_frames[branch.inner].inverse().then(own_frames[outer]))
+            pose = own_frames[branch.inner].inverse().then(own_frames[outer])
+            home[start : start + 6] = [*pose.translation, *angles_of(pose.rotation)]
         parent, own = of_body[branch.inner], dict[int, int]()
         for step in elementary_joints(joint, outward, own_frames[outer]):
             inner = NO_DISPLACEMENT if parent == GROUND else worlds[parent]
@@ -204,10 +205,6 @@ def _centres(bodies: Sequence[Body], of_body: dict[str, int]) -> dict[int, Vecto
         if mass[k]:  # the share of the mass, for a product with a mass near 0 is rounded to 0
             found[k] = found.get(k, ZERO) + Vector(*body.com) * (body.mass / mass[k])
     return found
-
-
-def _pose(T: Transform) -> list[float]:
-    return [*T.translation, *angles_of(T.rotation)]
 
 
 def _seen(

@@ -125,10 +125,11 @@ def loop_gap(model: MechanismParameters, x: Scalars) -> list[Scalar]:
     return [configuration.gap(model, x)]
 
 
-def directions(model: MechanismParameters, x: Scalars) -> list[list[Scalar]]:
-    """Changes of x by unit changes of the independent coordinates, a list for each of these: loops stay closed."""
+def moved(model: MechanismParameters, x: Scalars) -> list[Dual]:
+    """The position with its derivatives by the independent coordinates: loops stay closed."""
     f = len(model.independent)
-    return [configuration.coordinate_changes(model, x, [float(i == k) for i in range(f)]) for k in range(f)]
+    columns = [configuration.coordinate_changes(model, x, [float(i == k) for i in range(f)]) for k in range(f)]
+    return [Dual(value, {k: column[i] for k, column in enumerate(columns)}) for i, value in enumerate(x)]
 
 
 def slopes(formula: Any, names: tuple[str, str, str]) -> Any:
@@ -137,14 +138,12 @@ def slopes(formula: Any, names: tuple[str, str, str]) -> Any:
     def derivatives(model: MechanismParameters, **given: Any) -> Doubtful:
         x, second, third = (given.pop(name) for name in names)
         f, last = len(second), len(third)
-        columns = directions(model, x)
-        moved = [Dual(value, {k: columns[k][i] for k in range(f)}) for i, value in enumerate(x)]
-        state = {
-            names[0]: moved,
+        moving = {
+            names[0]: moved(model, x),
             names[1]: [Dual(value, {f + k: 1.0}) for k, value in enumerate(second)],
             names[2]: [Dual(value, {2 * f + k: 1.0}) for k, value in enumerate(third)],
         }
-        values = formula(model, **state, **given).results
+        values = formula(model, **moving, **given).results
         spans = ((0, f), (f, 2 * f), (2 * f, 2 * f + last))
         matrices = [[[derivative(y, k) for k in range(*span)] for y in values] for span in spans]
         plain = formula(model, **dict(zip(names, (x, second, third), strict=True)), **given)
@@ -187,18 +186,15 @@ def slope_function(function: Function) -> Function:
 def coordinate_accelerations(model: MechanismParameters, x: Scalars, qd: Scalars, qdd: Scalars) -> list[Scalar]:
     """Second time derivatives of all coordinates of x."""
     rates = configuration.coordinate_rates(model, x, qd)
-    moved = [Dual(value, {0: rate}) for value, rate in zip(x, rates, strict=True)]
+    travelled = [Dual(value, {0: rate}) for value, rate in zip(x, rates, strict=True)]
     turned = [Dual(value, {0: rate}) for value, rate in zip(qd, qdd, strict=True)]
-    return [derivative(rate, 0) for rate in configuration.coordinate_rates(model, moved, turned)]
+    return [derivative(rate, 0) for rate in configuration.coordinate_rates(model, travelled, turned)]
 
 
 def rate_slopes(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[list[Scalar]]:
     """Derivatives of the independent coordinates' rates by these coordinates, with loops closed, (f, f)."""
-    columns = directions(model, x)
-    f = len(columns)
-    moved = [Dual(value, {k: columns[k][i] for k in range(f)}) for i, value in enumerate(x)]
-    rates = configuration.coordinate_rates(model, moved, list(qd))
-    return [[derivative(rates[model.reads[k]], j) for j in range(f)] for k in model.independent]
+    rates = configuration.coordinate_rates(model, moved(model, x), list(qd))
+    return [[derivative(rates[model.reads[k]], j) for j in range(len(model.independent))] for k in model.independent]
 
 
 def state_of_position(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[list[Scalar]]:
@@ -207,22 +203,16 @@ def state_of_position(model: MechanismParameters, x: Scalars, qd: Scalars) -> li
 
 
 def state_rates(
-    model: MechanismParameters,
-    s: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    external_wrench: Scalars | None = None,
-    payload: Scalars | None = None,
-    by: str = "",
-) -> list[Any]:
+    model: MechanismParameters, s: Scalars, v: Scalars, tau: Scalars, by: str = "", **acting: Scalars
+) -> state.StateRates:
     """s', v', nearness and spread."""
-    m, on = loaded(state.by_rates(model, by), external_wrench, payload)
-    return list(state.state_rates(m, s, v, tau, on))
+    m, on = loaded(state.by_rates(model, by), **acting)
+    return state.state_rates(m, s, v, tau, on)
 
 
-def closed_state(model: MechanismParameters, s: Scalars, v: Scalars, by: str = "") -> list[Any]:
+def closed_state(model: MechanismParameters, s: Scalars, v: Scalars, by: str = "") -> state.ClosedState:
     """s, v, gap, nearness and spread, after one step of Newton's method: enough for what a good integrator leaves."""
-    return list(state.closed_state(state.by_rates(model, by), s, v, 1))
+    return state.closed_state(state.by_rates(model, by), s, v, 1)
 
 
 def loop_matrix(model: MechanismParameters, x: Scalars) -> list[list[Scalar]]:
@@ -308,7 +298,7 @@ def table(m: MechanismParameters, size: int) -> FunctionTable:
 
 
 def state_table(m: MechanismParameters, size: int) -> FunctionTable:
-    """The functions of a mechanism whose positions have so many entries. None is public."""
+    """Those that serve integrators and derivatives of positions. None is public."""
     f, n = len(m.independent), m.n
     x = Argument("x", (size,), "all joints together")
     qd, qdd = (Argument(name, (f,), "one for each independent coordinate") for name in ("qd", "qdd"))

@@ -12,7 +12,6 @@ from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.unmodified import ours
-from tauforge.formulations.trees.frames import FREEDOMS
 from tauforge.robots.capabilities import Bounds, Fields, JointFriction, Sensors
 from tauforge.robots.formulations import Formulations
 from tauforge.robots.mechanism.parts import POSE_LABELS
@@ -70,11 +69,7 @@ class MechanismPositions(Positions):
     def _angles(self) -> list[tuple[int, ...]]:
         """Places in x of the three angles of every ball and free joint, of cut balls too."""
         p = self.robot._analysis.parameters
-        found = [
-            tuple(p.reads[frame.at + FREEDOMS[frame.kind] - 3 : frame.at + FREEDOMS[frame.kind]])
-            for frame in p.frames
-            if frame.turns_and_slides
-        ]
+        found = [tuple(p.reads[k] for k in frame.span[-3:]) for frame in p.frames if frame.turns_and_slides]
         cut = [cut.reads for cut in p.cuts if cut.kind == "point" and cut.reads is not None]
         return found + [(first, first + 1, first + 2) for first in cut]
 

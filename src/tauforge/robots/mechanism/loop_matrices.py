@@ -91,7 +91,7 @@ class CutEquations(JointFrames):
             for number, cut in enumerate(m.cuts)
             for side in sides(m.frames, cut)
             for k in side.path
-            for rate in range(m.frames[k].at, m.frames[k].at + FREEDOMS[m.frames[k].kind])
+            for rate in m.frames[k].span
         ]
         self.sides, self.rates = np.array([entry[:2] for entry in entries], int).reshape(-1, 2).T
         self.signs = np.array([sign for _, _, sign in entries]).reshape(-1, 1, 1)

@@ -53,13 +53,13 @@ class Assembly(NamedTuple):
 
 
 def largest_coordinate(bodies: Sequence[parts.Body], joints: Sequence[parts.MechanismJoint]) -> float:
-    """m, of all points that a mechanism is described by."""
+    """The largest coordinate, m, of the points that describe a mechanism."""
     points = [point for body in bodies for point in (body.com, body.origin or ())] + [joint.at for joint in joints]
     return max(abs(x) for point in points for x in point)
 
 
 def tidied(T: Transform, size: float) -> Transform:
-    """With 0 and 1 for what rounding left of them, in coordinates of this size."""
+    """The transform with 0 and 1 for what rounding left of them, in coordinates of this size."""
     rows = [[round(x) if abs(x - round(x)) <= COORDINATE_ERROR else x for x in row] for row in T.rotation.rows]
     return Transform(Matrix.of([[float(x) for x in row] for row in rows]), tidy(T.translation, size))
 
@@ -232,6 +232,6 @@ def cuts_of(assembly: Assembly, joints: Sequence[parts.MechanismJoint], tree: Sp
 
 
 def mechanism_size(bodies: Sequence[parts.Body], joints: Sequence[parts.MechanismJoint]) -> float:
-    """m: the largest distance between two of its points."""
+    """The size of a mechanism, m: the diagonal of the box round its points."""
     points = np.array([joint.at for joint in joints] + [body.com for body in bodies] + [body.origin for body in bodies])
     return float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0

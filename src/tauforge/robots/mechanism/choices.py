@@ -185,7 +185,7 @@ def reductions(m: MechanismParameters, found: Mobility, sets: Sequence[tuple[int
 
 
 def _present(m: MechanismParameters, matrices: Array, rotations: Array, axes: Sequence[int], enough: bool) -> Array:
-    """(rows, n) whether an entry of the loop matrix, with its rows in these axes, is other than zero anywhere.
+    """(rows, n) mask of entries of the loop matrix, its rows in these axes, that are not zero everywhere.
 
     matrices, rotations: at samples, world <- joint frame; enough: whether these are enough to tell
     """

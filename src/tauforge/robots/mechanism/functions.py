@@ -102,7 +102,7 @@ def forces_left(model: MechanismParameters, x: Scalars, qd: Scalars, qdd: Scalar
 
 
 def energy(model: MechanismParameters, x: Scalars, qd: Scalars, **acting: Scalars) -> Doubtful:
-    """Kinetic, potential."""
+    """Kinetic and potential energy."""
     kinetic, potential, complement = kinematics.energies(loaded(model, **acting)[0], x, qd)
     return Doubtful([kinetic, potential], lambda: complement.doubt(x))
 
@@ -159,7 +159,7 @@ forward_dynamics_derivatives = slopes(forward_dynamics, ("x", "qd", "tau"))
 def by_closed_directions(
     name: str, wanted: tuple[Argument, ...], f: int, evaluator: Evaluator, arguments: Mapping[str, Array]
 ) -> tuple[Array, ...]:
-    """As `derivatives.by_directions`, x along changes of the f independent coordinates."""
+    """Derivatives by directions, as `derivatives.by_directions`; x moves along the f independent coordinates."""
     x, second, third = (argument.name for argument in wanted)
     counts = [f, *(argument.numbers for argument in wanted[1:])]
     dq, d_second, d_third = unit_changes(counts, arguments)
@@ -198,7 +198,7 @@ def rate_slopes(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[lis
 
 
 def state_of_position(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[list[Scalar]]:
-    """s and v."""
+    """The state: s and v (`formulations.mechanism.state`)."""
     return [state.state_of(model, x), Complement(model, posed_at(model, x), model.independent).rates(qd)]
 
 
@@ -216,7 +216,7 @@ def closed_state(model: MechanismParameters, s: Scalars, v: Scalars, by: str = "
 
 
 def loop_matrix(model: MechanismParameters, x: Scalars) -> list[list[Scalar]]:
-    """J, all of its rows and columns."""
+    """The loop matrix J with all of its rows and columns."""
     rows = loop_rows(model._replace(zeros=frozenset()), posed_at(model, x))
     return [[row.get(j, 0.0) for j in range(model.n)] for row in rows]
 
@@ -298,7 +298,7 @@ def table(m: MechanismParameters, size: int) -> FunctionTable:
 
 
 def state_table(m: MechanismParameters, size: int) -> FunctionTable:
-    """Those that serve integrators and derivatives of positions. None is public."""
+    """The functions that serve integrators and derivatives of positions. None is public."""
     f, n = len(m.independent), m.n
     x = Argument("x", (size,), "all joints together")
     qd, qdd = (Argument(name, (f,), "one for each independent coordinate") for name in ("qd", "qdd"))

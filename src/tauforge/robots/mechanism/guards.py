@@ -114,12 +114,12 @@ def _runs(
 
 
 def _share(part: Array, whole: Array) -> Array:
-    """0 of nothing is none."""
+    """part / whole, 0 where there is no part."""
     return np.where(part == 0.0, 0.0, part / whole)
 
 
 def shaken_model(m: MechanismKinematics, own: Errors, fields: Mapping[str, Array]) -> MechanismParameters:
-    """With masses, centres of mass and inertias that are known to rounding.
+    """The model with errors of the size of rounding in masses, centres of mass and inertias.
 
     fields: (k, ...) each, instead of the mechanism's own
     """
@@ -129,7 +129,7 @@ def shaken_model(m: MechanismKinematics, own: Errors, fields: Mapping[str, Array
 
 
 def doubt_scales(m: MechanismKinematics) -> tuple[DoubtScales, ...]:
-    """So that doubts are about 1 at the best of the samples, and SUSPICIOUS_DOUBT where a loop is open.
+    """Scales that make doubts about 1 at the best of the samples, and SUSPICIOUS_DOUBT where a loop is open.
 
     Where even there a pivot of the mass matrix may be rounding, doubts are larger: SUSPICIOUS_DOUBT before all is lost.
     """

@@ -55,7 +55,7 @@ class MechanismKinematics(MechanismDescription):
 
     @computed_once
     def coordinates(self) -> tuple[Coordinate, ...]:
-        """The independent ones."""
+        """The independent coordinates."""
         return tuple(self.positions.entries[k] for k in self.independent_places)
 
     @computed_once
@@ -145,12 +145,12 @@ class MechanismKinematics(MechanismDescription):
 
     @computed_once
     def loops(self) -> ClosedLoops | None:
-        """Joints that only follow others by mimics have a position for all coordinates."""
+        """The loops; None for a mechanism without, also where joints follow others by mimics."""
         return ClosedLoops(self) if self._analysis.parameters.cuts else None
 
     @by_table
     def loop_gap(self, x: ArrayLike) -> Array:
-        """(...) by how much the worst loop does not close, m or rad."""
+        """(...) gap of the loop that is open most, m or rad."""
 
     # ----------------------------------------------------------------------------------------------------- kinematics
 

@@ -102,7 +102,7 @@ class CutEquations(JointFrames):
         self.turned, self.same = np.nonzero(self.turning[:, None] == self.sides // 2)
 
     def fill(self, J: Array, gaps: Array, x: Array) -> None:
-        """Writes the rows of the cuts."""
+        """Writes the rows of the cuts into J and gaps."""
         worlds = self.worlds(x)
         omega, v = (self.signs * of_rates[self.rates] for of_rates in self.twists(worlds))
         ends = worlds[self.carriers] @ self.on_carriers

@@ -1,4 +1,4 @@
-"""The parameters of a mechanism's formulas, with its masses in them: over any scalar, so that masses may vary."""
+"""Parameters of a mechanism's formulas, and loads on it: over any scalar, so that masses may vary."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NO_DRIVE = DriveParameters(0.0, 0.0, 0.0, 0.0, 1.0)
 def model_of(
     m: MechanismDescription, bare: MechanismParameters, values: Mapping[str, Scalars] | None = None
 ) -> MechanismParameters:
-    """bare: parameters without masses; values: fields, flat, instead of the mechanism's own.
+    """The parameters with masses. bare: those without; values: fields, flat, instead of the mechanism's own.
 
     Centres of mass and inertias are given in the world and in the home position.
     """
@@ -120,7 +120,7 @@ def bare_parameters(m: MechanismDescription, tree: SpanningTree, assembly: Assem
 
 
 def _check_leaders(m: MechanismDescription) -> None:
-    """Every joint that follows another follows, in the end, one that follows none."""
+    """Refuses joints that follow each other in a circle."""
     leaders = {joint.name: joint.mimic[0] for joint in m.joints if joint.mimic is not None}
     for name in leaders:
         met, leader = [name], leaders[name]

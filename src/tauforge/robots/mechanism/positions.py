@@ -86,7 +86,7 @@ def configuration(m: MechanismKinematics, q: ArrayLike, near: ArrayLike | None, 
 
 
 def _not_closed(m: MechanismKinematics, q: Array, near: Array, short: int, gap: float) -> ConvergenceError:
-    """short: place of a joint whose leg does not reach, or -1"""
+    """The error for coordinates (f,) whose loops do not close. short: place of a leg that does not reach, or -1"""
     reason = f"{m.name}: the loops do not close at [{', '.join(f'{value:.6g}' for value in q)}]"
     residual, iterations, remedy = np.nan, 0, "Give a nearer start by near="
     points = int(_points(m, q[None], near[None], 1.0 / STRIDE)[0])
@@ -131,7 +131,7 @@ def _points(m: MechanismKinematics, q: Array, near: Array, points_per_unit: floa
 
 
 def is_closed(m: MechanismKinematics, x: Array, gap: Array) -> Array:
-    """(k,) gap: the largest of each row of x (k, N), m or rad."""
+    """(k,) mask of rows of x (k, N) whose loops are closed. gap: the largest of each row, m or rad"""
     analysis = m._analysis
     rounding = COORDINATE_ROUNDING * analysis.assembly.size  # coordinates may be large beside the mechanism itself
     done = gap <= max(CLOSED_GAP * min(1.0, analysis.size), rounding)
@@ -179,7 +179,7 @@ def _followed_by_legs(m: MechanismKinematics, q: Array, near: Array, points: int
 
 
 def tool_towards(m: Mechanism, pose: Array, near: Array) -> Array:
-    """(N,) loops closed, within the limits that hold at `near`."""
+    """The position (N,) nearest to a pose of the tool body, loops closed, within the limits that hold at `near`."""
     if not np.isfinite(pose).all():
         return near
     size, x = m._analysis.size, m.positions.at(near)

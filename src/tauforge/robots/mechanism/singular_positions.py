@@ -66,7 +66,7 @@ def ratio(values: Array) -> Array:
 
 
 def conditions(analysis: Analysis, x: Array) -> Conditions:
-    """Those of positions (k, N)."""
+    """Condition numbers of positions (k, N)."""
     p = analysis.parameters
     J, gaps = LoopEquations(p).scaled(x)
     gaps = np.abs(gaps).max(axis=-1, initial=0.0)
@@ -84,7 +84,7 @@ def conditions(analysis: Analysis, x: Array) -> Conditions:
 
 
 def _of_actuation(analysis: Analysis, null: Array) -> Array:
-    """null: (k, n, f) orthonormal bases of the motions."""
+    """Condition numbers of the actuation, (k,). null: (k, n, f) orthonormal bases of the motions"""
     p = analysis.parameters
     if p.actuated == p.independent or not p.working:
         return np.ones(len(null))
@@ -109,9 +109,10 @@ class Faults(NamedTuple):
 
 
 def faults(found: Conditions, inertia: Array | None, met: Array | None = None) -> Faults:
-    """inertia: what rounding grows by on the way to accelerations, where these matter
+    """The faults of positions with these condition numbers.
 
-    met: (k,) whether ends of springs meet, where forces matter
+    inertia: (k,) growth of rounding on the way to accelerations, where these matter
+    met:     (k,) True where ends of springs meet, where forces matter
     """
     table = {"freedom": found.freedom, "rates": found.rates, "actuation": found.actuation}
     worst = np.stack(list(table.values())).max(axis=0)
@@ -192,7 +193,7 @@ def explanation(m: Mechanism, x: Array, kind: str, gap: float = 0.0, M: Array | 
 
 
 def ends_met(m: Mechanism, x: Array) -> Array:
-    """(k, springs) whether ends meet at positions (k, N), of springs that have no direction there."""
+    """(k, springs) mask of springs whose ends meet at positions (k, N), so that they have no direction there."""
     p = m._analysis.parameters
     if not p.springs:
         return np.zeros((len(x), 1), bool)
@@ -214,7 +215,7 @@ def _most(shares: Mapping[str, float]) -> list[str]:
 
 
 def _listed(m: Mechanism, shares: Mapping[str, float]) -> str:
-    """Those that move most, floating bodies before the joints that carry them."""
+    """Names of those that move most, floating bodies before the joints that carry them."""
     return listed(sorted(_most(shares), key=lambda name: name not in m.structure.floating), MOST_NAMED)
 
 
@@ -292,7 +293,7 @@ def _shares(m: Mechanism, sizes: Array) -> dict[str, float]:
 
 
 def actuator_condition_numbers(m: MechanismKinematics, x: Array, body: int, length: float) -> Array:
-    """(k,) of positions (k, N), finite ones; infinite at singular positions and where loops are open.
+    """(k,) condition numbers of the map from actuators to a body; infinite at singular positions and open loops.
 
     length: m, by which angular velocities become velocities
     """
@@ -310,7 +311,7 @@ def actuator_condition_numbers(m: MechanismKinematics, x: Array, body: int, leng
 
 
 def freedoms_of(m: MechanismKinematics, body: int) -> int:
-    """With how many freedoms a body moves: the rank of the map at most positions, 0 to 6."""
+    """Number of freedoms of a body: the rank of the map at most positions, 0 to 6."""
 
     def find() -> int:
         x = m._analysis.mobility.positions

@@ -42,7 +42,7 @@ class SpanningTree(NamedTuple):
 def spanning_tree(
     bodies: Sequence[Body], joints: Sequence[MechanismJoint], floating: Sequence[str], cut: Sequence[str] | None
 ) -> SpanningTree:
-    """floating: bodies whose pose is to be a coordinate; cut: names of joints to cut, None to choose."""
+    """The tree. floating: bodies whose pose is to be a coordinate; cut: names of joints to cut, None to choose"""
     check_connected(bodies, joints)
     for joint in joints:
         if joint.name in (cut or ()) and stays(joints, joint):

@@ -101,14 +101,17 @@ class MechanismState(StateSpace):
         return y[..., self.cut :][..., self.independent]
 
     def rates(self, y: Array, acceleration: Array) -> Array:
-        """By the mechanism's independent coordinates."""
+        """Rates of the state from the accelerations of the independent coordinates."""
         s, v = y[..., : self.cut], y[..., self.cut :]
         return np.concatenate(self._run("rates_of_motion", {"s": s, "v": v, "qdd": acceleration}), axis=-1)
 
     def rates_under(
         self, y: Array, force: Array, wrench: Array | None = None, fields: Mapping[str, Array] = NO_FIELDS
     ) -> Array:
-        """By the independent coordinates, or by others where these are bad. SingularityError where none are good."""
+        """Rates of the state, reduced to the usual rates, or to others where these are bad.
+
+        Raises SingularityError where none are good.
+        """
         if not own_dynamics(self.robot):
             return super().rates_under(y, force, wrench, fields)
         arguments = self._parts(y) | {"tau": force}
@@ -163,7 +166,7 @@ class MechanismState(StateSpace):
                     found[row] = between
 
     def renewed(self, y: Array) -> Array:
-        """With the loops closed, rates that fit them, and quaternions of length one.
+        """The state with its loops closed, rates that fit them, and quaternions of length one.
 
         A single state whose loops cannot be closed raises ConvergenceError; such rows of several are NaN.
         """

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[Any]
 REAL = (int, float, np.integer, np.floating)
-LONGEST = 64  # bits of an integer in an array
-PLAIN = frozenset((int, float))  # types of the entries of most sequences, which need no closer look
+MAX_INTEGER_BITS = 64  # of an entry of an array
+PYTHON_NUMBERS = frozenset((int, float))  # types of the entries of most sequences, which need no closer look
 
 
 def is_real(value: object) -> bool:
@@ -53,7 +53,7 @@ def without_masks(value: Any) -> Any:
         return value
     if isinstance(value, masked.MaskedArray):
         return np.where(value.mask, np.nan, value.data) if value.dtype.kind in "biuf" else value.data
-    if isinstance(value, (list, tuple)) and not PLAIN.issuperset(map(type, value)):
+    if isinstance(value, (list, tuple)) and not PYTHON_NUMBERS.issuperset(map(type, value)):
         return [without_masks(item) for item in value]
     return value
 
@@ -67,8 +67,8 @@ def _what(given: Array) -> str:
     odd = [entry for entry in given.flat if not isinstance(entry, REAL)]
     if odd:
         return "None" if odd[0] is None else f"a {_kind(odd[0])}"
-    if any(isinstance(entry, int) and entry.bit_length() > LONGEST for entry in given.flat):
-        return f"an integer of more than {LONGEST} bits"
+    if any(isinstance(entry, int) and entry.bit_length() > MAX_INTEGER_BITS for entry in given.flat):
+        return f"an integer of more than {MAX_INTEGER_BITS} bits"
     return "numbers as Python objects (dtype object)" if given.size else "nothing"
 
 

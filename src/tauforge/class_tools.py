@@ -59,10 +59,10 @@ class Weakly:
         return found
 
 
-T = TypeVar("T", bound=type)
+TupleClass = TypeVar("TupleClass", bound=type)
 
 
-def with_field_docs(cls: T) -> T:
+def with_field_docs(cls: TupleClass) -> TupleClass:
     """Gives each field of a NamedTuple the text of its line `name: text` in the class's docstring.
 
     `help` shows them in place of "Alias for field number 0".

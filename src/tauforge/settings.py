@@ -15,7 +15,7 @@ THREADS = "TAUFORGE_THREADS"
 VECTOR_BITS = "TAUFORGE_VECTOR_BITS"
 ON = ("1", "on", "yes", "true")
 OFF = ("0", "off", "no", "false")
-WIDTHS = (128, 256, 512)
+VECTOR_WIDTHS = (128, 256, 512)
 MAX_DIGITS = 9  # of a whole number
 
 
@@ -48,7 +48,7 @@ def threads() -> int | None:
 def vector_bits() -> int | None:
     """The widest vectors that may be used; None where nothing is said."""
     found = _whole_number(VECTOR_BITS, "128, 256 or 512")
-    if found not in (None, *WIDTHS):
+    if found not in (None, *VECTOR_WIDTHS):
         raise _refused(VECTOR_BITS, "128, 256 or 512")
     return found
 

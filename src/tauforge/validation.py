@@ -47,11 +47,11 @@ def known_names(wrong: str, names: Iterable[str]) -> str:
     return f"{did_you_mean(wrong, every)}Known: {listed(every, MOST_NAMES)}"
 
 
-def listed(names: Iterable[str], most: int) -> str:
+def listed(names: Iterable[str], most: int, separator: str = ", ") -> str:
     """As many names as a message holds, and how many more there are."""
     every = list(names)
     more = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(every[:most]) + more
+    return separator.join(every[:most]) + more
 
 
 def counted(count: int, noun: str, several: str | None = None) -> str:

@@ -171,7 +171,7 @@ def test_blocks_equal_the_whole(monkeypatch):
     whole = ARM.inverse_dynamics(q, qd, qdd)
     nested = ARM.inverse_dynamics(q.reshape(2, 25, 4), qd.reshape(2, 25, 4), qdd.reshape(2, 25, 4))
     for block in (1, 7, 24, 49):
-        monkeypatch.setattr(reference, "BLOCK_ROWS", block)
+        monkeypatch.setattr(reference, "ROWS_AT_A_TIME", block)
         assert np.array_equal(ARM.inverse_dynamics(q, qd, qdd), whole)
         parts = ARM.inverse_dynamics(q.reshape(2, 25, 4), qd.reshape(2, 25, 4), qdd.reshape(2, 25, 4))
         assert np.array_equal(parts, nested)
@@ -188,7 +188,7 @@ def test_memory_of_a_large_batch_is_bounded():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert out.dtype == np.float32
-    assert peak < out.nbytes + 1000 * reference.BLOCK_ROWS * 4
+    assert peak < out.nbytes + 1000 * reference.ROWS_AT_A_TIME * 4
 
 
 def test_inputs_are_not_changed():

@@ -14,7 +14,7 @@ import tauforge as tf
 from support.mjcf_texts import TREE
 from support.tolerances import FORMULATIONS, PLACED, error
 from tauforge.errors import ModelError, TauforgeWarning
-from tauforge.robots.drawing import Box, Cylinder, MeshFile, Sphere
+from tauforge.robots.drawing import Box, CylinderShape, MeshFile, Sphere
 
 ARM = """<mujoco model="arm">
   <compiler angle="radian" meshdir="assets"/>
@@ -118,7 +118,7 @@ def is_geom(shape: Any, T: np.ndarray, model: Any, data: Any, g: int) -> bool:
             same = same and np.abs(turn - np.eye(3)).max() < PLACED  # half turns leave a box as it is
         case Sphere(radius):
             same = abs(radius - size[0]) < PLACED
-        case Cylinder(radius, length):
+        case CylinderShape(radius, length):
             same = np.abs(np.array([radius, length]) - [size[0], 2 * size[1]]).max() < PLACED
             same = same and abs(turn[2, 2] - 1) < PLACED  # either end may be the first
     return bool(same and np.abs(T[:3, 3] - data.geom_xpos[g]).max() < PLACED)
@@ -135,7 +135,7 @@ def test_geoms_are_drawn_where_mujoco_shows_them() -> None:
     ours = [(visual.shape, frames[visual.link - 1] @ np.array(visual.placement)) for visual in robot.visuals]
     kinds = mujoco.mjtGeom
     shapes = {int(kinds.mjGEOM_BOX): Box, int(kinds.mjGEOM_SPHERE): Sphere}
-    shapes |= dict.fromkeys((int(kinds.mjGEOM_CYLINDER), int(kinds.mjGEOM_CAPSULE)), Cylinder)
+    shapes |= dict.fromkeys((int(kinds.mjGEOM_CYLINDER), int(kinds.mjGEOM_CAPSULE)), CylinderShape)
     drawn = [(g, shapes[int(kind)]) for g, kind in enumerate(model.geom_type) if int(kind) in shapes]
     assert len(drawn) == 8
     for g, kind in drawn:

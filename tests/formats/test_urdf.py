@@ -18,7 +18,6 @@ from support.engines import configuration
 from support.tolerances import OUTSIDE, error
 from support.urdf_texts import TREE, VALID, changed
 from tauforge.errors import ModelError, TauforgeWarning, UnphysicalInertiaWarning, UnsupportedFeatureError
-from tauforge.formats.urdf import read_urdf
 from tauforge.robots.serial.serial_arm import SerialArm
 
 DATA = Path(__file__).parents[1] / "data" / "urdf"
@@ -114,7 +113,7 @@ def test_real_robot_agrees_with_pinocchio(robot: Robot) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnphysicalInertiaWarning)
         warnings.filterwarnings("ignore", ".*unknown names are ignored: attribute 'D' of <dynamics>")  # of the panda
-        arm = read_urdf(path, tip=robot.tip, lock=robot.lock)
+        arm = tf.load(path, tip=robot.tip, lock=robot.lock)
         assert arm.kinds == robot.kinds
         assert_agrees(path, arm, robot.tool, robot.lock)
 
@@ -138,7 +137,7 @@ def test_tree_agrees_with_pinocchio(
     path = written(TREE)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the eye has no mass, and so nothing to compare but its pose
-        arm = read_urdf(path, tip=tip, lock=lock)
+        arm = tf.load(path, tip=tip, lock=lock)
     assert arm.kinds == kinds
     if tip == "eye":
         reference = Reference(path, arm, lock).results(np.ones(1), np.ones(1), np.ones(1), tool)
@@ -161,7 +160,7 @@ def test_tree_agrees_with_pinocchio(
 @pytest.mark.filterwarnings("ignore::tauforge.errors.UnphysicalInertiaWarning")
 def test_locking_a_joint_locks_its_mimics(file: str, tip: str, given: str, held: dict[str, float]) -> None:
     path = DATA / f"{file}.urdf"
-    arm = read_urdf(path, tip=tip, lock={given: 0.02})
+    arm = tf.load(path, tip=tip, lock={given: 0.02})
     assert arm.n == 7
     assert_agrees(path, arm, tip, {given: 0.02, **held})
 
@@ -171,11 +170,11 @@ def test_mimics_of_mimics_are_locked(written: Any) -> None:
     text = TREE.replace('<mimic joint="slide"/>', '<mimic joint="slide" multiplier="-0.5" offset="0.01"/>')
     text = text.replace('<dynamics damping="0.3" friction="0.7"/>', '<mimic joint="grip" multiplier="3"/>')
     path = written(text)
-    arm = read_urdf(path, tip="finger", lock={"slide": 0.2})
+    arm = tf.load(path, tip="finger", lock={"slide": 0.2})
     assert arm.kinds == "R"
     assert_agrees(path, arm, "finger", {"slide": 0.2, "grip": -0.09, "turn": -0.27})
     with pytest.warns(TauforgeWarning, match="-0.09 m is outside of its limits, 0 to 0.04 m"):
-        again = read_urdf(path, tip="finger", lock={"turn": -0.27, "grip": 0.01 - 0.1, "slide": 0.2})  # rounded
+        again = tf.load(path, tip="finger", lock={"turn": -0.27, "grip": 0.01 - 0.1, "slide": 0.2})  # rounded
     np.testing.assert_allclose(again.forward_kinematics([0.4]), arm.forward_kinematics([0.4]), atol=1e-14)
 
 
@@ -199,13 +198,13 @@ def test_mimics_of_mimics_are_locked(written: Any) -> None:
 def test_a_mimic_cannot_be_elsewhere(written: Any, mimic: str, lock: dict[str, float], message: str) -> None:
     text = TREE.replace('<limit upper="0.5" effort="9" velocity="1"/>', '<limit upper="0.5"/>' + mimic)
     with pytest.raises(ModelError) as caught:
-        read_urdf(written(text), lock=lock)
+        tf.load(written(text), lock=lock)
     assert message in str(caught.value)
 
 
 def test_a_moving_mimic_is_refused_with_the_joint_to_hold() -> None:
     with pytest.raises(UnsupportedFeatureError) as caught, pytest.warns(UserWarning, match="unknown names are ignored"):
-        read_urdf(DATA / "franka_panda_hand.urdf", tip="panda_hand_tcp")
+        tf.load(DATA / "franka_panda_hand.urdf", tip="panda_hand_tcp")
     assert "mimic joint 'panda_finger_joint2'. Hold the joint that leads, and its mimics are held too: " in str(
         caught.value
     )
@@ -216,7 +215,7 @@ def test_a_moving_mimic_is_refused_with_the_joint_to_hold() -> None:
 
 
 def test_everything_but_the_dynamics_is_kept(written: Any) -> None:
-    arm = read_urdf(written(TREE), tip="flange", lock={"grip": 0.03})
+    arm = tf.load(written(TREE), tip="flange", lock={"grip": 0.03})
     turn, slide, spin = arm.joints
     assert (arm.name, arm.convention, arm.gravity) == ("tree", "general", (0.0, 0.0, -9.81))
     assert np.array_equal(arm.base, np.eye(4))
@@ -233,7 +232,7 @@ def test_everything_but_the_dynamics_is_kept(written: Any) -> None:
 
 @pytest.mark.parametrize("axis", ["1 0 0", "-1 0 0", "0 3 0", "0 -1e-200 0", "0 0 1e90", "0 0 -1"])
 def test_coordinate_axes_are_exact(written: Any, axis: str) -> None:
-    arm = read_urdf(written(changed('<axis xyz="0 0 1"/>', f'<axis xyz="{axis}"/>')))
+    arm = tf.load(written(changed('<axis xyz="0 0 1"/>', f'<axis xyz="{axis}"/>')))
     before, after = np.array(arm.joints[0].before), np.array(arm.joints[0].after)
     assert set(np.abs(before[:3, :3]).ravel()) == {0.0, 1.0}
     assert np.array_equal(before[:3, 2], np.sign(np.array(axis.split(), float)))
@@ -242,7 +241,7 @@ def test_coordinate_axes_are_exact(written: Any, axis: str) -> None:
 
 def test_quarter_turns_are_exact(written: Any) -> None:
     quarter = "1.5707963267948966 -1.5707963267948966 3.141592653589793"
-    arm = read_urdf(written(changed('rpy="0 0 0"', f'rpy="{quarter}"')))
+    arm = tf.load(written(changed('rpy="0 0 0"', f'rpy="{quarter}"')))
     assert set(np.abs(np.array(arm.joints[0].before)[:3, :3]).ravel()) == {0.0, 1.0}
 
 
@@ -257,33 +256,33 @@ def test_the_tool_is_the_only_leaf_or_the_last_moving_link(written: Any) -> None
 
     one = VALID.replace("</robot>", leaf("camera", 0.25) + "</robot>")
     two = VALID.replace("</robot>", leaf("camera", 0.25) + leaf("gripper", 0.5) + "</robot>")
-    here, there = (read_urdf(written(text)).forward_kinematics(np.zeros(2)) for text in (VALID, one))
+    here, there = (tf.load(written(text)).forward_kinematics(np.zeros(2)) for text in (VALID, one))
     assert np.allclose(np.linalg.inv(here) @ there, [[1, 0, 0, 0.25], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
-    assert np.array_equal(read_urdf(written(two)).forward_kinematics(np.zeros(2)), here)
-    chosen = read_urdf(written(two), tip="gripper").forward_kinematics(np.zeros(2))
+    assert np.array_equal(tf.load(written(two)).forward_kinematics(np.zeros(2)), here)
+    chosen = tf.load(written(two), tip="gripper").forward_kinematics(np.zeros(2))
     assert np.allclose((np.linalg.inv(here) @ chosen)[:3, 3], [0.5, 0, 0])
     for text, tip, link, reason in (
         (one, None, "camera", "the only last link"),
         (two, None, "lower", "several links end the chain"),
         (two, "gripper", "gripper", "chosen by name"),
     ):
-        (source,) = read_urdf(written(text), tip=tip).sources
+        (source,) = tf.load(written(text), tip=tip).sources
         assert (source.fields, source.source) == (("tool",), f"the frame of link '{link}' of the URDF")
         assert reason in source.note
 
 
 def test_one_body_keeps_its_numbers(written: Any) -> None:
-    joint = read_urdf(written(VALID)).joints[1]
+    joint = tf.load(written(VALID)).joints[1]
     assert (joint.mass, joint.com, np.diag(joint.inertia).tolist()) == (1.5, (0.0, 0.0, 0.0), [0.1, 0.1, 0.1])
 
 
 def test_byte_order_mark_and_missing_effort_are_accepted(written: Any) -> None:
-    joint = read_urdf(written("\ufeff" + VALID)).joints[1]
+    joint = tf.load(written("\ufeff" + VALID)).joints[1]
     assert (joint.limits, joint.max_force, joint.max_speed) == ((0.0, 1.0), None, None)
 
 
 def test_zero_effort_and_velocity_mean_not_known(written: Any) -> None:
-    joint = read_urdf(written(changed('effort="50" velocity="3"', 'effort="0" velocity="0"'))).joints[0]
+    joint = tf.load(written(changed('effort="50" velocity="3"', 'effort="0" velocity="0"'))).joints[0]
     assert (joint.max_force, joint.max_speed) == (None, None)
 
 
@@ -302,7 +301,7 @@ def test_zero_effort_and_velocity_mean_not_known(written: Any) -> None:
 )
 def test_misspellings_are_not_passed_over(written: Any, old: str, new: str, message: str) -> None:
     with pytest.raises(ModelError) as caught:
-        read_urdf(written(changed(old, new)))
+        tf.load(written(changed(old, new)))
     assert message in str(caught.value)
 
 
@@ -310,7 +309,7 @@ def test_the_documented_message_is_the_message(written: Any) -> None:
     page = Path(__file__).parents[2] / "docs" / "model-file.md"
     path = written(changed('lower="-2"', 'lowr="-2"'))
     with pytest.raises(ModelError) as caught:
-        read_urdf(path)
+        tf.load(path)
     assert str(caught.value).replace(f"{path.parent}{os.sep}", "    ") in page.read_text(encoding="utf-8")
 
 
@@ -331,25 +330,25 @@ def test_the_documented_message_is_the_message(written: Any) -> None:
 )
 def test_attributes_of_other_tools_warn(written: Any, old: str, new: str, message: str) -> None:
     with pytest.warns(UserWarning, match="unknown names are ignored") as caught:
-        arm = read_urdf(written(changed(old, new)))
+        arm = tf.load(written(changed(old, new)))
     assert [message in str(warning.message) for warning in caught] == [True]
-    assert arm.joints[1] == read_urdf(written(VALID)).joints[1]
+    assert arm.joints[1] == tf.load(written(VALID)).joints[1]
 
 
 @pytest.mark.parametrize("tag", ["collision_checking", "collisions", "visuals", "hardware"])
 def test_tags_of_other_tools_are_passed_over(written: Any, tag: str) -> None:
     text = changed('<link name="upper">', f'<link name="upper"><{tag}><origin xzy="1"/></{tag}>')
-    assert read_urdf(written(text)) == read_urdf(written(VALID))
+    assert tf.load(written(text)) == tf.load(written(VALID))
 
 
 def test_a_real_file_with_quaternions_is_refused() -> None:
     """Plain URDF parsers drop its rotations without a word."""
     with pytest.raises(UnsupportedFeatureError, match="quat is not URDF"):
-        read_urdf(DATA / "doosan_robotiq140.urdf", tip="tcp")
+        tf.load(DATA / "doosan_robotiq140.urdf", tip="tcp")
 
 
 def test_axis_by_default_is_x(written: Any) -> None:
-    arm = read_urdf(written(changed('    <axis xyz="0 0 1"/>\n', "")))
+    arm = tf.load(written(changed('    <axis xyz="0 0 1"/>\n', "")))
     assert np.array_equal(np.array(arm.joints[0].before)[:3, 2], (1, 0, 0))
 
 
@@ -359,14 +358,14 @@ def test_axis_by_default_is_x(written: Any) -> None:
 def test_arm_without_masses_warns_once(written: Any) -> None:
     path = written(re.sub(r"<inertial>.*?</inertial>", "", VALID, flags=re.DOTALL))
     with pytest.warns(UserWarning, match=r"robot\.urdf: no moving link has mass") as caught:
-        read_urdf(path)
+        tf.load(path)
     assert len(caught) == 1
 
 
 def test_unphysical_inertia_warns_by_name(written: Any) -> None:
     path = written(changed('ixx="0.1"', 'ixx="0.9"'))
     with pytest.warns(UnphysicalInertiaWarning, match="two: link of shoulder: .* triangle inequality"):
-        assert read_urdf(path).n == 2
+        assert tf.load(path).n == 2
 
 
 # ------------------------------------------------------------------------------------------------ texts

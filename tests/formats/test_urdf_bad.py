@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+import tauforge as tf
 from support.urdf_texts import TREE, VALID, changed
 from tauforge.errors import ModelError, UnphysicalInertiaWarning, UnsupportedFeatureError
-from tauforge.formats.urdf import read_urdf
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.robot import Robot
 from tauforge.robots.serial.serial_arm import SerialArm
@@ -117,7 +117,7 @@ BAD = [
 def test_bad_file_is_refused_by_file_line_and_reason(written: Any, bad: Bad) -> None:
     text = changed(bad.old, bad.new).encode("utf-8", "surrogateescape")
     with pytest.raises(ModelError) as caught:
-        read_urdf(written(text, "bad.urdf"))
+        tf.load(written(text, "bad.urdf"))
     message = str(caught.value)
     assert type(caught.value) is bad.error
     for part in (f"bad.urdf:{bad.line}: ", *bad.says):
@@ -126,19 +126,19 @@ def test_bad_file_is_refused_by_file_line_and_reason(written: Any, bad: Bad) -> 
 
 def test_robot_without_links_or_joints(written: Any) -> None:
     with pytest.raises(ModelError, match=r"robot\.urdf:1: the robot has no link"):
-        read_urdf(written('<robot name="r"/>'))
+        tf.load(written('<robot name="r"/>'))
     with pytest.raises(ModelError, match=r"robot\.urdf:1: the robot has no joint"):
-        read_urdf(written('<robot name="r"><link name="a"/></robot>'))
+        tf.load(written('<robot name="r"><link name="a"/></robot>'))
     fixed = '<robot name="r"><link name="base"/><link name="end"/>' + JOINT.format("fixed", "base", "end", "") + END
     with pytest.raises(ModelError, match=r"robot\.urdf:1: there is no moving joint"):
-        read_urdf(written(fixed))
+        tf.load(written(fixed))
 
 
 def test_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"nowhere\.urdf: no such file"):
-        read_urdf(tmp_path / "nowhere.urdf")
+        tf.load(tmp_path / "nowhere.urdf")
     with pytest.raises(ModelError, match="expected a file, got a folder"):
-        read_urdf(tmp_path)
+        tf.load(tmp_path)
 
 
 # ------------------------------------------------------------------------------------------------ tip and lock
@@ -163,7 +163,7 @@ def test_tip_and_lock_are_checked(
     written: Any, tip: str | None, lock: dict[str, Any], expected: type[ModelError], says: tuple[str, ...]
 ) -> None:
     with pytest.raises(ModelError) as caught:
-        read_urdf(written(TREE), tip=tip, lock=lock)
+        tf.load(written(TREE), tip=tip, lock=lock)
     assert type(caught.value) is expected
     for part in ("robot.urdf:", *says):
         assert part in str(caught.value)
@@ -171,7 +171,7 @@ def test_tip_and_lock_are_checked(
 
 def test_joint_that_one_number_cannot_lock(written: Any) -> None:
     with pytest.raises(UnsupportedFeatureError, match="floating joint cannot be locked"):
-        read_urdf(written(changed('"prismatic"', '"floating"')), lock={"slide": 0.0})
+        tf.load(written(changed('"prismatic"', '"floating"')), lock={"slide": 0.0})
 
 
 # ------------------------------------------------------------------------------------------------ hostile files
@@ -234,7 +234,7 @@ HOSTILE = {
 
 def read_or_refuse(path: Path) -> Robot | ModelError:
     try:
-        return read_urdf(path)
+        return tf.load(path)
     except ModelError as refusal:
         return refusal
 
@@ -339,7 +339,8 @@ def test_mutants_give_a_robot_or_a_model_error(written: Any, valid: str) -> None
 WATCHER = """
 import json, sys, warnings
 from pathlib import Path
-from tauforge.formats.urdf import read_urdf
+from tauforge.formats.urdf import robot_of
+from tauforge.formats.xml_reader import read_xml
 
 warnings.simplefilter("ignore")  # to print one, Python looks for the line of code
 
@@ -349,7 +350,7 @@ def watch(event, arguments):
     if event.startswith(watched):
         events.append([event, str(arguments[0]) if arguments else ""])
 sys.addaudithook(watch)
-arm = read_urdf(Path(sys.argv[1]))
+arm = robot_of(read_xml(Path(sys.argv[1])))
 found = list(events)
 print(json.dumps([arm.n, found]))
 """

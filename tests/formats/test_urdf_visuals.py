@@ -18,7 +18,7 @@ from support.urdf_texts import TREE, VALID, changed
 from support.urdf_visuals import meshed_arm, random_tree
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.pictures.solids import read_mesh
-from tauforge.robots.drawing import Box, Cylinder, MeshFile, Sphere, Visual
+from tauforge.robots.drawing import Box, CylinderShape, MeshFile, Sphere, Visual
 
 TREES = 30
 VISUAL = "<visual>{}<geometry>{}</geometry>{}</visual>"
@@ -40,7 +40,7 @@ def shape_in_pinocchio(geometry: Any) -> Any:
     kind = type(geometry).__name__
     if kind == "Box":
         return Box(tuple(2 * geometry.halfSide))
-    return Sphere(geometry.radius) if kind == "Sphere" else Cylinder(geometry.radius, 2 * geometry.halfLength)
+    return Sphere(geometry.radius) if kind == "Sphere" else CylinderShape(geometry.radius, 2 * geometry.halfLength)
 
 
 @pytest.mark.parametrize("seed", range(TREES))
@@ -67,7 +67,7 @@ def test_visuals_are_where_pinocchio_has_them(seed: int) -> None:
 def test_the_trees_have_what_the_test_is_about() -> None:
     arms = [tf.loads(text, lock=lock) for text, lock in map(random_tree, range(TREES))]
     assert sum(len(arm.visuals) for arm in arms) > 10 * TREES
-    assert {type(visual.shape) for arm in arms for visual in arm.visuals} == {Box, Cylinder, Sphere}
+    assert {type(visual.shape) for arm in arms for visual in arm.visuals} == {Box, CylinderShape, Sphere}
     assert max(visual.link for arm in arms for visual in arm.visuals) == 5
 
 
@@ -86,7 +86,7 @@ def test_shapes_colours_and_files(tmp_path: Path) -> None:
     arm = tf.load(meshed_arm(tmp_path))
     base, upper, fore, tip = arm.visuals
     assert (base.link, upper.link, fore.link, tip.link) == (0, 1, 2, 2)
-    assert base.shape == Cylinder(0.1, 0.1)
+    assert base.shape == CylinderShape(0.1, 0.1)
     assert upper.shape == MeshFile(str(tmp_path), "meshes/link.stl", (0.001, 0.001, 0.001), "meshes/link.stl")
     assert fore.shape == Box((0.06, 0.08, 0.3))
     assert tip.shape == Sphere(0.05)

@@ -14,7 +14,7 @@ from support.urdf_visuals import meshed_arm
 from tauforge.errors import TauforgeWarning
 from tauforge.pictures.solids import UNSAID, bodies_of, corners_at, extent_with, mesh_of
 from tauforge.pictures.triangles import Mesh, ball, box, sound, thinned
-from tauforge.robots.drawing import Box, Cylinder, MeshFile, Solid, Sphere
+from tauforge.robots.drawing import Box, CylinderShape, MeshFile, Solid, Sphere
 
 pytest.importorskip("trimesh")
 
@@ -35,7 +35,7 @@ def volume(mesh: Mesh) -> float:
     ("shape", "sides", "ideal"),
     [
         (Box((0.1, 0.2, 0.3)), (0.1, 0.2, 0.3), 0.006),
-        (Cylinder(0.1, 0.4), (0.2, 0.2, 0.4), np.pi * 0.004),
+        (CylinderShape(0.1, 0.4), (0.2, 0.2, 0.4), np.pi * 0.004),
         (Sphere(0.1), (0.2, 0.2, 0.2), 4 / 3 * np.pi * 0.001),
     ],
 )

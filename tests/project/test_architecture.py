@@ -50,6 +50,11 @@ def test_the_picture_is_current():
     assert layer_picture.PICTURE.read_text(encoding="utf-8") == layer_picture.picture()
 
 
+def test_the_packages_are_listed_in_their_order():
+    listed = PAGE.split("From the bottom to the top: ")[1].split(". ")[0]
+    assert re.findall(r"`(\w+)`", listed) == layer_picture.layers()[::-1]
+
+
 def test_nothing_in_the_picture_points_upwards():
     packages = layer_picture.layers()
     for name, others in layer_picture.imports(packages).items():

@@ -12,11 +12,12 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from tauforge.cli.options import Json, Lock, Tip, bad, load_robot, switch
-from tauforge.cli.output import Failed, headline, item, result
+from tauforge.cli.inputs import load_robot
+from tauforge.cli.options import Json, Lock, Tip, switch
+from tauforge.cli.output import Failed, bad, headline, item, result
 from tauforge.errors import ModelError
 
-MOST = 50  # problems that are looked for
+MAX_PROBLEMS = 50  # problems that are looked for
 LISTS = ("body", "joint", "spring", "known_exception", "source")  # keys that hold tables
 
 
@@ -99,7 +100,7 @@ def _others(path: Path, first: ModelError) -> list[str]:
         values |= {key: nowhere for key in own.files if isinstance(values.get(key), str)}
     found: list[str] = []
     error, before = first, set[tuple[str | None, str]]()
-    while len(found) < MOST and (error.field, error.reason) not in before:
+    while len(found) < MAX_PROBLEMS and (error.field, error.reason) not in before:
         before.add((error.field, error.reason))
         if error.field not in missing and not _repaired(values, error, good):
             break
@@ -117,7 +118,7 @@ def _others(path: Path, first: ModelError) -> list[str]:
     return found
 
 
-class Place(NamedTuple):
+class FileValue(NamedTuple):
     """Where a value of the file stands: under `key` in the table `owner`. donor: a good table of the same kind."""
 
     owner: dict[str, Any]
@@ -136,7 +137,7 @@ def _repaired(values: dict[str, Any], error: ModelError, good: dict[str, Any]) -
     return place.owner.pop(place.key, None) is not None
 
 
-def _place(values: dict[str, Any], error: ModelError, good: dict[str, Any]) -> Place | None:
+def _place(values: dict[str, Any], error: ModelError, good: dict[str, Any]) -> FileValue | None:
     """The value that the field of the error names, or the value that holds it."""
     tables = {"": (values, good)}
     for name in LISTS:
@@ -146,11 +147,11 @@ def _place(values: dict[str, Any], error: ModelError, good: dict[str, Any]) -> P
                 tables[f"{name}[{k}]"] = (table, good.get(name, [{}])[0])
     field = error.field or ""
     if error.key is not None and field in tables:
-        return Place(tables[field][0], error.key, tables[field][1])
+        return FileValue(tables[field][0], error.key, tables[field][1])
     for path, (owner, donor) in tables.items():
         for key in {**owner, **donor}:
             name = f"{path}.{key}" if path else key
             inside = (f"{name}.",) if name in LISTS else (f"{name}.", f"{name}[")
             if field == name or field.startswith(inside):
-                return Place(owner, key, donor)
+                return FileValue(owner, key, donor)
     return None

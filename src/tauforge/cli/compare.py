@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.files import read_motion, rows_of
-from tauforge.cli.options import File, Json, Lock, Robot, Smooth, Tip, bad, load_robot, setting
-from tauforge.cli.output import number, result, table
+from tauforge.cli.inputs import load_robot, read_motion, rows_of
+from tauforge.cli.options import File, Json, Lock, Robot, Smooth, Tip, setting
+from tauforge.cli.output import bad, number, result, table
 
 
 def compare(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tauforge.cli.options import Json, Lock, Robot, Tip, bad, load_robot, switch
-from tauforge.cli.output import result, table, working
+from tauforge.cli.inputs import load_robot
+from tauforge.cli.options import Json, Lock, Robot, Tip, switch
+from tauforge.cli.output import bad, result, table, working
 from tauforge.plugins import plugins
 
 if TYPE_CHECKING:

@@ -7,22 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.options import (
-    File,
-    Json,
-    Lock,
-    Robot,
-    Texts,
-    Tip,
-    bad,
-    load_robot,
-    names_in,
-    pairs,
-    quantity,
-    setting,
-    switch,
-)
-from tauforge.cli.output import headline, number, result, summary_parts, table, working
+from tauforge.cli.inputs import load_robot, pairs, quantity
+from tauforge.cli.options import File, Json, Lock, Robot, Texts, Tip, names_in, setting, switch
+from tauforge.cli.output import bad, headline, number, result, summary_parts, table, working
 
 if TYPE_CHECKING:
     from tauforge.designs.front import Front

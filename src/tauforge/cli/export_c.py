@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.options import Json, Lock, Robot, Texts, Tip, load_robot, setting
+from tauforge.cli.inputs import load_robot
+from tauforge.cli.options import Json, Lock, Robot, Texts, Tip, setting
 from tauforge.cli.output import item, result
 
 

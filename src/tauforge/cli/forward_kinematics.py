@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.files import check_output, rows_of, write_table
-from tauforge.cli.options import Json, Lock, Output, Robot, Tip, bad, kind_of, load_robot, quantities, setting
-from tauforge.cli.output import number, result, table
+from tauforge.cli.inputs import kind_of, load_robot, quantities, rows_of
+from tauforge.cli.options import Json, Lock, Output, Robot, Tip, setting
+from tauforge.cli.output import bad, check_output, number, result, table, write_table
 from tauforge.errors import UnsupportedFeatureError
 
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tauforge.cli.files import check_output, read_motion, rows_of, warn_of_forces, warn_of_motion, write_table
+from tauforge.cli.inputs import (
+    kind_of,
+    load_robot,
+    parse_wrench,
+    read_motion,
+    robot_carrying,
+    rows_of,
+    warn_of_forces,
+    warn_of_motion,
+)
 from tauforge.cli.options import (
     Json,
     Lock,
@@ -15,15 +24,10 @@ from tauforge.cli.options import (
     Smooth,
     Tip,
     Wrench,
-    bad,
     complete_formulation,
-    kind_of,
-    load_robot,
-    parse_wrench,
-    robot_carrying,
     setting,
 )
-from tauforge.cli.output import number, records, result, seconds, table
+from tauforge.cli.output import bad, check_output, number, records, result, seconds, table, write_table
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot

@@ -1,8 +1,9 @@
-"""What goes to the terminal: tables, JSON, notes and errors, each to its own stream."""
+"""What commands put out: tables, JSON, notes and errors, each to its own stream, and files, checked before any work."""
 
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import math
 import os
@@ -10,7 +11,8 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
 import typer
 
@@ -21,15 +23,18 @@ if TYPE_CHECKING:
     from rich.console import Console, Group, RenderableType
     from rich.table import Table
 
+    from tauforge.arrays import Array
     from tauforge.robots.summary import Summary
+    from tauforge.tables.table import CsvColumn
 
 UNBOUNDED = 10_000  # columns of a pipe: nothing is cut or folded there
 NARROWEST = 30
 WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}  # paths, names of options
 FAILED = 1  # exit code
+STDOUT = "-"  # as the name of a file
 GAP = 2  # spaces before a column of a table, beside the one of the line between them
 Records = list[dict[str, Any]]
-WHOLE = 24  # characters of a first cell that are never folded
+UNFOLDED_LENGTH = 24  # characters of a first cell that are never folded
 
 
 class Failed(typer.Exit):
@@ -37,6 +42,10 @@ class Failed(typer.Exit):
 
     def __init__(self) -> None:
         super().__init__(FAILED)
+
+
+def bad(option: str, problem: str) -> typer.BadParameter:
+    return typer.BadParameter(problem, param_hint=option)
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -68,7 +77,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
         number = place >= texts
         longest = max((len(str(row[place])) for row in cells), default=0)
         least = max(map(len, name.split()), default=0)  # may be folded no further
-        if number or (place == 0 and longest <= WHOLE):
+        if number or (place == 0 and longest <= UNFOLDED_LENGTH):
             least = max(least, longest)
         head, wide = Padding(Text(one_line(name)), padding[place]), least + padding[place][-1]
         made.add_column(head, justify="right" if number else "left", overflow="fold", min_width=wide)
@@ -202,3 +211,65 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
     with Progress(*columns, console=console(stderr=True), transient=True) as line:
         task = line.add_task(what)
         yield lambda text: line.update(task, description=text)
+
+
+# -------------------------------------------------------------------------------------------------------------- files
+
+
+def check_output(
+    output: str | None,
+    inputs: Iterable[str | Path],
+    suffixes: Sequence[str],
+    as_json: bool = False,
+    option: str = "--output",
+) -> None:
+    """Before any work: a file that can be written, and none that was read."""
+    if output is None:
+        return
+    if output == STDOUT and option == "--output":
+        if as_json:
+            raise bad(option, "- and --json both write to stdout; give a file")
+        return
+    target = Path(output)
+    if target.suffix.lower() not in suffixes:
+        raise bad(option, f"expected a name that ends in {' or '.join(suffixes)}, got {output!r}")
+    try:
+        for path in inputs:
+            if target.exists() and Path(path).exists() and target.samefile(path):
+                raise bad(option, f"{output} is an input file; give another name")
+        if target.is_dir() or output.endswith(os.sep):
+            raise bad(option, f"{output} is a folder; give a file")
+        if not target.parent.is_dir():
+            raise bad(option, f"the folder {target.parent} does not exist")
+        folder = os.path.dirname(os.path.realpath(target))
+        if not os.access(folder, os.W_OK):
+            raise bad(option, f"the folder {folder} is not writable")
+        target.lstat()
+    except FileNotFoundError:
+        pass  # yet to be made
+    except OSError as error:  # a name too long for any file
+        raise bad(option, f"{output} cannot be written: {error.strerror}") from None
+
+
+def write_output(output: str, writer: Callable[[IO[str]], None]) -> None:
+    """What the writer writes, whole or not at all."""
+    from tauforge.files import written_whole
+
+    if output == STDOUT:
+        whole = io.StringIO()  # nothing half on a pipe either
+        writer(whole)
+        sys.stdout.write(whole.getvalue())
+        return
+    with written_whole(output) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        writer(text)
+        text.detach()
+
+
+def write_table(output: str | None, columns: Sequence[CsvColumn], rows: Array) -> bool:
+    """Writes a table of numbers where the user wants one; whether it took stdout, where nothing else may follow."""
+    from tauforge.tables.table import write_csv
+
+    if output is not None:
+        write_output(output, lambda file: write_csv(file, columns, rows))
+    return output == STDOUT

@@ -6,14 +6,15 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tauforge.cli.options import File, Json, Lock, Robot, Tip, bad, load_robot, setting, switch
-from tauforge.cli.output import headline, item, result, summary_parts
+from tauforge.cli.inputs import load_robot
+from tauforge.cli.options import File, Json, Lock, Robot, Tip, setting, switch
+from tauforge.cli.output import bad, headline, item, result, summary_parts
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot
 
 UPRIGHT = (0.0, 0.0, -9.81)
-UNITS = {"length": "m", "angle": "rad", "mass": "kg", "inertia": "kg m^2", "force": "N", "torque": "N m"}
+SI_UNITS = {"length": "m", "angle": "rad", "mass": "kg", "inertia": "kg m^2", "force": "N", "torque": "N m"}
 
 
 def show(
@@ -37,7 +38,7 @@ def show(
         from tauforge.pictures.plot import save_picture
 
         save_picture(mine, picture, schematic=schematic)
-    data = {"kind": noun_of(mine), "units": UNITS, **mine.data(), "warnings": texts}  # in SI units and radians
+    data = {"kind": noun_of(mine), "units": SI_UNITS, **mine.data(), "warnings": texts}  # in SI units and radians
     result(as_json, data, lambda: shown(mine, texts))
 
 

@@ -9,25 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.files import STDOUT, check_output, read_motion, warn_of_forces, write_output
-from tauforge.cli.options import (
-    File,
-    Json,
-    Lock,
-    PayloadOption,
-    Robot,
-    Smooth,
-    Tip,
+from tauforge.cli.inputs import load_robot, quantities, quantity, read_motion, robot_carrying, warn_of_forces
+from tauforge.cli.options import File, Json, Lock, PayloadOption, Robot, Smooth, Tip, names_in, setting, switch
+from tauforge.cli.output import (
+    STDOUT,
+    Records,
     bad,
-    load_robot,
-    names_in,
-    quantities,
-    quantity,
-    robot_carrying,
-    setting,
-    switch,
+    check_output,
+    note,
+    number,
+    records,
+    result,
+    seconds,
+    table,
+    working,
+    write_output,
 )
-from tauforge.cli.output import Records, note, number, records, result, seconds, table, working
 from tauforge.errors import UnsupportedFeatureError, one_line
 
 if TYPE_CHECKING:

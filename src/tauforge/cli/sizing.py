@@ -4,22 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from tauforge.cli.files import read_motion, rows_of
-from tauforge.cli.options import (
-    Json,
-    Motion,
-    PayloadOption,
-    Platform,
-    Smooth,
-    Wrench,
-    bad,
-    kind_of,
-    load_robot,
-    parse_wrench,
-    robot_carrying,
-    switch,
-)
-from tauforge.cli.output import Failed, number, result, seconds, table
+from tauforge.cli.inputs import kind_of, load_robot, parse_wrench, read_motion, robot_carrying, rows_of
+from tauforge.cli.options import Json, Motion, PayloadOption, Platform, Smooth, Wrench, switch
+from tauforge.cli.output import Failed, bad, number, result, seconds, table
 from tauforge.errors import one_line
 
 LEG_FUNCTIONS = ("leg_motion", "joint_reactions", "force_matrix")
@@ -27,8 +14,7 @@ DEMANDS = (
     *("peak_force", "rms_force", "peak_speed", "peak_power", "mean_power"),
     *("shortest", "longest", "stroke_used", "reactions", "margins"),
 )
-LEGS = range(6)
-WELL = 1e3  # condition number above which forces are near running away
+WELL_CONDITIONED = 1e3  # condition number above which forces are near running away
 
 
 def sizing(
@@ -85,15 +71,15 @@ def sizing(
 
 def _legs_table(found: Any) -> Any:
     header = ("leg", "peak [N]", "at [s]", "RMS [N]", "shortest [m]", "longest [m]", "stroke [m]")
-    columns = (found.rms_force, found.shortest, found.longest, found.stroke_used)
-    rows = [(_marked(i, found.peak_force), *_at(i, found.peak_force), *(number(x[i]) for x in columns)) for i in LEGS]
+    peak, columns = found.peak_force, (found.rms_force, found.shortest, found.longest, found.stroke_used)
+    rows = [(_marked(i, peak), *_at(i, peak), *map(number, x)) for i, x in enumerate(zip(*columns, strict=True))]
     return table("Forces (+ extends the leg) and strokes", header, rows)
 
 
 def _power_table(found: Any) -> Any:
     header = ("leg", "peak speed [m/s]", "at [s]", "peak power [W]", "at [s]", "mean power [W]")
-    speed, power, mean = found.peak_speed, found.peak_power, found.mean_power
-    rows = [(_marked(i, power), *_at(i, speed), *_at(i, power), number(mean[i])) for i in LEGS]
+    speed, power = found.peak_speed, found.peak_power
+    rows = [(_marked(i, power), *_at(i, speed), *_at(i, power), number(x)) for i, x in enumerate(found.mean_power)]
     return table("Speeds and powers (- brakes)", header, rows)
 
 
@@ -116,7 +102,7 @@ def _verdict(found: Any) -> Any:
     else:
         yield "The platform has no limits to compare with."
     value, time = found.condition
-    nearness = "far from singular" if value < WELL else "near a singular pose: forces run away"
+    nearness = "far from singular" if value < WELL_CONDITIONED else "near a singular pose: forces run away"
     if found.crosses_singularity:
         nearness = "a singular pose is crossed: the legs lose the platform"
     yield f"Condition number of the force matrix: at most {number(value)}, at {seconds(time)} s: {nearness}."

@@ -10,22 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.options import (
-    File,
-    Json,
-    Lock,
-    Texts,
-    Tip,
-    bad,
-    complete_robot,
-    load_robot,
-    names_in,
-    pairs,
-    quantity,
-    setting,
-    switch,
-)
-from tauforge.cli.output import note, number, result, table
+from tauforge.cli.inputs import load_robot, pairs, quantity
+from tauforge.cli.options import File, Json, Lock, Texts, Tip, complete_robot, names_in, setting, switch
+from tauforge.cli.output import bad, note, number, result, table
 from tauforge.errors import one_line
 
 if TYPE_CHECKING:

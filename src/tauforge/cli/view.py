@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tauforge.cli import interrupts
-from tauforge.cli.files import read_motion
-from tauforge.cli.options import File, Lock, Robot, Smooth, Tip, bad, load_robot, setting, switch
-from tauforge.cli.output import note, warn
+from tauforge.cli.inputs import load_robot, read_motion
+from tauforge.cli.options import File, Lock, Robot, Smooth, Tip, setting, switch
+from tauforge.cli.output import bad, note, warn
 from tauforge.errors import one_line
 
 if TYPE_CHECKING:

@@ -8,24 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.options import (
-    File,
-    Json,
-    Lock,
-    PayloadOption,
-    Robot,
-    Texts,
-    Tip,
-    bad,
-    load_robot,
-    names_in,
-    parse_payload,
-    quantities,
-    quantity,
-    setting,
-    switch,
-)
-from tauforge.cli.output import headline, result, summary_parts, working
+from tauforge.cli.inputs import load_robot, parse_payload, quantities, quantity
+from tauforge.cli.options import File, Json, Lock, PayloadOption, Robot, Texts, Tip, names_in, setting, switch
+from tauforge.cli.output import bad, headline, result, summary_parts, working
 from tauforge.errors import one_line
 
 if TYPE_CHECKING:
@@ -33,7 +18,6 @@ if TYPE_CHECKING:
     from tauforge.workspace.criteria import Report
 
 DRAWN = ("map", "polar", "surface", "reach")  # what has a picture, the most wanted first
-ANGLES = ("rad", "rad", "rad")
 
 
 complete_quantity = names_in("tauforge.workspace.maps", "MAPPED_QUANTITIES")
@@ -93,7 +77,7 @@ def workspace(
     wanted = asked_for or ["explain", "reach", "volume"]
     _check(wanted, axis, orientation, points, picture)
     axes = _axes(mine, axis or [])
-    angles = None if orientation is None else quantities("--orientation", orientation, ANGLES)
+    angles = None if orientation is None else quantities("--orientation", orientation, ["rad"] * 3)
     position = mine.positions.coordinates(mine.positions.default) if home is None else home
     tasks: dict[str, Callable[[], Report]] = {
         "explain": lambda: space.explain(mine, position, **judged),

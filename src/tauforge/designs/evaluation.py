@@ -108,7 +108,7 @@ def evaluate(
     stiffness: float = 1.0,
     characteristic_length: float = METRE,
 ) -> dict[str, Array]:
-    """Measures (N,) of N designs, by name: the worst or the mean of what each has at the states.
+    """Evaluates measures (N,) of N designs, by name: the worst or the mean over the states.
 
     designs:   values (N,) or one for all: of the robot's `designs.parameters`, of coordinates of home, such as the
                height "z" of a platform, and "payload", kg, a point mass at the origin of the moved body's frame
@@ -158,7 +158,7 @@ class States:
     offsets: Array
 
     def coordinates(self, moved: Mapping[int, Array]) -> Array:
-        """(S, N, n), where coordinates of home, by their places, have values (N,) of each design; N is 1 for none."""
+        """Coordinates (S, N, n). moved: values (N,) of coordinates of home by their places; N is 1 for none."""
         count = max((len(values) for values in moved.values()), default=1)
         home = np.tile(self.home, (count, 1))
         for place, values in moved.items():
@@ -200,7 +200,7 @@ def states_around(
 
 
 def home_at(robot: Robot, at: Mapping[str, float]) -> Array:
-    """(n,) coordinates at which pictures show the robot, but for those given by name, rad or m."""
+    """Coordinates (n,) at which pictures show the robot, but for those given by name, rad or m."""
     home, places = np.array(robot.positions.coordinates(robot.positions.default), dtype=float), places_of(robot)
     for name, value in at.items():
         if name not in places:

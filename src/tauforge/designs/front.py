@@ -94,7 +94,7 @@ class Front:
         return [f"{name} [{unit}]" if unit else name for name, unit in names]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """As .csv: a line for every design, parameters and then objectives."""
+        """Writes a .csv: a line for every design, parameters and then objectives."""
         target = Path(path)
         if target.suffix.lower() != ".csv":
             raise ModelError(f"unknown suffix {target.suffix!r}", file=target, remedy="Use .csv")
@@ -147,7 +147,7 @@ class Front:
 
 
 def non_dominated(objectives: Array, larger: Sequence[bool] | None = None) -> Array:
-    """(k,) whether each row of objectives (k, m) is surpassed by no other.
+    """Mask (k,) of the rows of objectives (k, m) that no other row surpasses.
 
     One row surpasses another if it is better in one objective and not worse in any. Equal rows do not.
     larger: (m,) whether larger is better; default never

@@ -32,7 +32,7 @@ class Measure(NamedTuple):
     larger: bool = False
 
     def of(self, values: Array) -> Array:
-        """(N,) from the quantity (S, N) at S states of N designs. NaN stays NaN."""
+        """Measures (N,) from the quantity (S, N) at S states of N designs. NaN stays NaN."""
         match self.over:
             case "largest":
                 return np.asarray(values.max(axis=0))
@@ -67,7 +67,7 @@ def measures_of(robot: Robot) -> tuple[str, ...]:
 
 
 def check_measures(robot: Robot, names: Sequence[str]) -> tuple[str, ...]:
-    """The names as a tuple, if the robot has all of them."""
+    """Checks that the robot has all of the measures, and gives their names as a tuple."""
     for name in names:
         if name not in MEASURES:
             raise UnsupportedFeatureError(

@@ -40,7 +40,7 @@ def pareto(
     stiffness: float = 1.0,
     characteristic_length: float = METRE,
 ) -> Front:
-    """The designs that no other one surpasses in every objective, found by NSGA-II.
+    """Searches for the designs that no other one surpasses in every objective, by NSGA-II.
 
     parameters:  lowest and highest value of each, SI: of the robot's `designs.parameters`, of coordinates of home, such
                  as the height "z" of a platform, or of "payload", kg

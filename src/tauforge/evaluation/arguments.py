@@ -99,7 +99,7 @@ def batch_shape(arguments: Mapping[str, Array]) -> Shape:
 
 
 def finite_rows(arguments: Mapping[str, Array]) -> Array:
-    """Which rows of the batch (...) are finite in every argument."""
+    """Mask (...) of the rows of the batch that are finite in every argument."""
     return reduce(np.logical_and, (np.asarray(np.isfinite(value).all(axis=-1)) for value in arguments.values()))
 
 

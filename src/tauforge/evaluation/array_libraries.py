@@ -1,6 +1,6 @@
-"""Arrays that are not NumPy's: who evaluates a function on them. A new library is a module and a line here.
+"""Libraries of arrays other than NumPy, and the modules that evaluate functions on them.
 
-An array whose library is not listed is CuPy's affair if it says that its memory is on a GPU.
+A new library is a module and a line here. CuPy serves arrays of other libraries that say their memory is on a GPU.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _roots = _Roots()
 
 
 def module_of(value: Any) -> str | None:
-    """The name of the module that evaluates on an array; None for NumPy's and whatever NumPy makes arrays of.
+    """The name of the module that evaluates on an array; None for NumPy arrays and whatever NumPy makes arrays of.
 
     A payload or a base motion counts by its numbers: a mass may be an array of a library.
     """
@@ -93,7 +93,7 @@ class Choice(NamedTuple):
 
 
 def choice_of(values: Iterable[Any]) -> Choice | None:
-    """Who evaluates on these values; None for NumPy. Beside CuPy, a library that can differentiate goes first."""
+    """The library that evaluates on these values; None for NumPy. One that can differentiate goes before CuPy."""
     others = [value for value in values if _roots[type(value)][0] not in NUMPY_ROOTS]  # as a rule none
     modules = [(module, value) for value in others if (module := module_of(value)) is not None]
     if not modules:
@@ -104,7 +104,7 @@ def choice_of(values: Iterable[Any]) -> Choice | None:
 
 
 def library_of(values: Iterable[Any]) -> ArrayLibrary | None:
-    """The module that evaluates on these arrays; None for NumPy's arrays and whatever NumPy makes arrays of."""
+    """The module that evaluates on these arrays; None for NumPy arrays and whatever NumPy makes arrays of."""
     choice = choice_of(values)
     return None if choice is None else choice.library
 
@@ -130,7 +130,7 @@ def joined(namespace: Any, parts: Sequence[Any]) -> Any:
 
 
 class ArrayArithmetic(NamedTuple):
-    """How to compute with an array and with constants beside it, whatever library it comes from.
+    """Functions and constants for computing with an array of any library.
 
     xp:       the functions, such as `xp.sqrt`
     constant: makes an array of numbers
@@ -149,17 +149,17 @@ def arithmetic_of(array: Any) -> ArrayArithmetic:
 
 P = ParamSpec("P")
 R = TypeVar("R")
-T = TypeVar("T")
+Answer = TypeVar("Answer")
 
 
-def on_processor(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
+def on_processor(method: Callable[Concatenate[R, P], Answer]) -> Callable[Concatenate[R, P], Answer]:
     """A method that searches with NumPy: arrays of other libraries are read, and the results become arrays of theirs.
 
     It cannot be differentiated, and it refuses arrays that are not in the processor's memory.
     """
 
     @wraps(method)
-    def searched(self: R, /, *arguments: P.args, **more: P.kwargs) -> T:
+    def searched(self: R, /, *arguments: P.args, **more: P.kwargs) -> Answer:
         given = [*arguments, *more.values()]
         choice = choice_of(given)
         if choice is None:
@@ -167,7 +167,7 @@ def on_processor(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate
         library, like = choice
         read: Any = [library.values_of(value, method.__name__) for value in given]
         found: Any = method(self, *read[: len(arguments)], **dict(zip(more, read[len(arguments) :], strict=True)))
-        result: T = _handed_back(library, found, like)
+        result: Answer = _handed_back(library, found, like)
         return result
 
     return searched

@@ -1,8 +1,8 @@
-"""Functions of robots on CuPy's arrays: CUDA kernels, results on the same GPU, nothing copied to the host.
+"""Functions of robots on CuPy arrays: CUDA kernels, results on the same GPU, nothing copied to the host.
 
-They serve every array that says its memory is on a GPU (`__cuda_array_interface__`, DLPack); the results are CuPy's.
-Payloads and base motions are objects, not arrays: their few numbers are copied to the GPU. `robot.kernel` neither waits
-for the GPU nor judges, as guarded functions do here.
+They serve every array that says its memory is on a GPU (`__cuda_array_interface__`, DLPack); the results are CuPy
+arrays. Payloads and base motions are objects, not arrays: their few numbers are copied to the GPU. `robot.kernel`
+neither waits for the GPU nor judges, as guarded functions do here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def call(
     evaluator: Evaluator, robot: WithFunctions, name: str, given: Mapping[str, Any], on_singular: str, **options: Any
 ) -> tuple[Any, ...]:
-    """The function's results as CuPy's arrays, (..., *core) each, on the GPU of the arguments."""
+    """The function's results as CuPy arrays, (..., *core) each, on the GPU of the arguments."""
     evaluation, values = bound_function(evaluator, name, given, on_singular, options)
     found = on_one_gpu(evaluation, values)
     check_shapes(evaluation, robot.name, found)
@@ -31,7 +31,7 @@ def call(
 
 
 def on_one_gpu(evaluation: BoundFunction, values: Mapping[str, Any]) -> list[Any]:
-    """The arguments as CuPy's arrays that share their memory; the numbers of payloads and the like are copied."""
+    """The arguments as CuPy arrays that share their memory; the numbers of payloads and the like are copied."""
     found: list[Any] = []
     for argument, value in zip(evaluation.arguments, values.values(), strict=True):
         if argument.kind is not None:
@@ -53,7 +53,7 @@ def array_like(value: Any, like: Any) -> Any:
 
 
 def values_of(value: Any, what: str) -> Any:
-    """What is on a GPU is not copied from there: searches run on the processor."""
+    """The value, unless it is on a GPU: searches run on the processor, and nothing is copied there."""
     if not arrays.is_on_gpu(value):
         return value
     raise UnsupportedFeatureError(

@@ -71,9 +71,9 @@ class BoundFunction(NamedTuple):
         return self.evaluator(self.request, given, self.evaluator.robot, self.on_singular)
 
     def on_gpu(self, *arrays: Any, out: Sequence[Any] | None = None) -> tuple[Any, ...]:
-        """The results for CuPy's arrays on one GPU that broadcast together, by the CUDA kernel, on the current stream.
+        """The results for CuPy arrays on one GPU that broadcast together, by the CUDA kernel, on the current stream.
 
-        out: CuPy's arrays for the results, default new ones
+        out: CuPy arrays for the results, default new ones
         """
         guard, first = self.evaluator.guard(self.request), arrays[0]
         kernel: Any = self.evaluator.kernel_on("cuda", self.request, str(first.dtype))
@@ -98,7 +98,7 @@ class BoundFunction(NamedTuple):
         return outs[:-1]
 
     def fits_gpu(self, dtype: str) -> bool:
-        """Whether there is a CUDA kernel of it."""
+        """True if there is a CUDA kernel of it."""
         return self.evaluator.fits_gpu(self.request, dtype)
 
     def over(self, library: Any, *arrays: Any) -> tuple[Any, ...]:

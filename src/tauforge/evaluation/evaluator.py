@@ -1,4 +1,4 @@
-"""Where formulas meet arrays, the recorder and the compiler: the only place that joins them.
+"""The evaluator of a robot's functions: the only place that joins formulas, arrays, tracing and compiler.
 
 A formula takes the robot's model and named lists of scalars, and returns nested lists of scalars. It is traced once and
 compiled to a kernel. Where there is no kernel (no executable memory, too many operations), the reference evaluates it
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from tauforge.kernels.backends import Backend, Kernel
     from tauforge.kernels.cpu.kernel import CpuKernel
 
-T = TypeVar("T")
+Answer = TypeVar("Answer")
 
 
 class Request(NamedTuple):
-    """Which kernel: a function with its options, the optional arguments that are given, and the fields that vary.
+    """A request for a kernel: a function with its options, the optional arguments given, and the fields that vary.
 
     by: arguments whose derivatives are the results, in place of the function's own
     """
@@ -133,7 +133,7 @@ class Evaluator:
     def request(
         self, name: str, optional: tuple[str, ...], options: Mapping[str, Any], varying: tuple[str, ...] = ()
     ) -> Request:
-        """What a call of the function with these loads and options asks for."""
+        """The request of a call of the function with these loads and options."""
         chosen = {**self.functions[name].options, **options}
         if varying:
             chosen = without_choices(chosen)
@@ -148,7 +148,10 @@ class Evaluator:
         return found
 
     def results(self, request: Request) -> tuple[Shape, ...]:
-        """Core shapes; of derivatives by several arguments first those of all results by the first, and so on."""
+        """Core shapes of the results.
+
+        For derivatives: all results with respect to the first argument, then to the second, and so on.
+        """
         function = self.functions[request.name]
         if request.doubt_alone:
             return ((),)
@@ -157,11 +160,11 @@ class Evaluator:
         return tuple((*core, function.argument(name).numbers) for name in request.by for core in function.results)
 
     def guard(self, request: Request) -> Guard | None:
-        """What judges the rows of a request; None where nothing does."""
+        """The guard of the function; None for requests whose rows are not judged."""
         return None if request.doubt_alone or request.by else self.functions[request.name].guard
 
     def fits_gpu(self, request: Request, dtype: str) -> bool:
-        """Whether it has few enough operations for a GPU, where it is compiled when it is called."""
+        """True if it has few enough operations for a GPU, where it is compiled when it is called."""
 
         def fits() -> bool:
             kernel: Any = self.kernel_on("cuda", request, dtype)
@@ -173,21 +176,21 @@ class Evaluator:
 
         return self.kept(("fits GPU", request), fits)
 
-    def kept(self, key: Any, make: Callable[[], T]) -> T:
-        """What was made under this key before, or now."""
+    def kept(self, key: Any, make: Callable[[], Answer]) -> Answer:
+        """The object that was made under this key before, or is made now."""
         if key not in self._kept:
             self._kept.setdefault(key, make())
-        found: T = self._kept[key]
+        found: Answer = self._kept[key]
         return found
 
     def is_too_large(self, request: Request) -> bool:
-        """Whether the function has more operations than are compiled."""
+        """True if the function has more operations than are compiled."""
         if not self.functions[request.name].whole:
             return True
         return self.kernel(request) is None and request in self._too_large
 
     def specification(self, request: Request) -> Specification:
-        """What a kernel of it computes; its graph is traced when it is first asked for."""
+        """The specification of a kernel; its graph is traced when it is first asked for."""
         function = self.functions[request.name]
         shapes = {argument.name: argument.core for argument in function.arguments}
         shapes |= {name: (function.argument(name).numbers,) for name in request.optional}
@@ -328,5 +331,5 @@ def kernel_if_allowed(make: Callable[[], Kernel]) -> Kernel | None:
 
 
 def kernels_allowed() -> bool:
-    """Whether machine code may be made: switched on, and the system lets us."""
+    """True if machine code may be made: kernels are switched on, and the system permits them."""
     return settings.kernels() and executable_memory()

@@ -29,12 +29,12 @@ NO_MEMORY = (None,)
 
 
 def key_of(method: str) -> str:
-    """Where a robot's `__dict__` keeps the short way for the method itself: no attribute can have this name."""
+    """Key of a method's shortcut in the `__dict__` of a robot: no attribute can have this name."""
     return f"quick {method}"
 
 
 class KernelCall(NamedTuple):
-    """How calls with certain loads reach a kernel, which takes the loads after the state.
+    """A kernel for calls with certain loads, which it takes after the state.
 
     builtin: of machine code, for small arrays; NotImplemented where it does not take them. None if there is none, or
              if it was asked before
@@ -57,7 +57,7 @@ class KernelCall(NamedTuple):
         return found
 
     def takes(self, arrays: list[Any]) -> bool:
-        """Whether they are plain arrays of the right shapes."""
+        """True for plain arrays of the right shapes."""
         return len(arrays) == len(self.cores) and all(
             type(a) is np.ndarray and a.dtype is FLOAT64 and a.shape[-1:] == core
             for a, core in zip(arrays, self.cores, strict=True)
@@ -127,7 +127,7 @@ def _itself(x: Any) -> Any:
 
 
 def is_installed(robot: Any, method: str, loads: tuple[str, ...]) -> bool:
-    """Whether the next such call finds a shorter way already. loads: names of keywords"""
+    """True if a shortcut serves such calls already. loads: names of keywords"""
     shortcut = vars(robot).get(key_of(method))
     return shortcut is not None and loads in _behind(shortcut).calls
 
@@ -154,7 +154,7 @@ def remove(robot: Any, method: str) -> None:
 
 
 def is_shortcut(value: object, robot: object, method: str) -> bool:
-    """Whether `install` made this, for this method of this robot.
+    """True if `install` made this, for this method of this robot.
 
     It is told by its owner or its class, for wrappers copy names and other marks.
     """

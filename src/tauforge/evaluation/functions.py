@@ -1,4 +1,4 @@
-"""What a function of a robot is. One entry of a table says all that checking, tracing, compiling and calling need."""
+"""Functions of a robot as entries of a table, which serve checking, tracing, compiling and calling."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Argument(NamedTuple):
 
 
 class Doubtful(NamedTuple):
-    """What the formula of a guarded function returns.
+    """Results of the formula of a guarded function, and how doubtful they are.
 
     doubt: computes a scalar >= 0. A row with a doubt that is not below the guard's limit (or with NaN) is looked at
            closely. It is a function, so that operation counts are of the results alone
@@ -70,7 +70,7 @@ class Verdict(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """What keeps singular or absurd results of a function from being returned.
+    """A guard that keeps singular or absurd results of a function from being returned.
 
     limit:  of the doubt
     judge:  judge(robot, arguments, results, options) of the doubtful rows, (k, ...) each: those that it refuses raise
@@ -137,7 +137,7 @@ def choices(options: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def results_of(found: Any) -> Any:
-    """What a formula returns, without the doubt."""
+    """The results of a formula, without the doubt."""
     return found.results if isinstance(found, Doubtful) else found
 
 
@@ -151,5 +151,5 @@ def flat(nested: Any) -> list[Scalar]:
 
 
 def has(robot: WithFunctions, *names: str) -> bool:
-    """Whether the robot has all of these functions."""
+    """True if the robot has all of these functions."""
     return all(name in robot.functions for name in names)

@@ -1,4 +1,4 @@
-"""Functions of robots on JAX's arrays: `jit`, `vmap`, `grad`, `jvp` and whatever is made of them.
+"""Functions of robots on JAX arrays: `jit`, `vmap`, `grad`, `jvp` and whatever is made of them.
 
 Arrays with values are evaluated as NumPy's are, and singular rows raise the same errors. Under a transformation nothing
 can raise. There the compiled kernel is an operation of the program, with the kernels of its derivatives as its rule,
@@ -70,7 +70,7 @@ def values_of(value: Any, what: str) -> Any:
 
 
 def as_arrays(values: Mapping[str, Any]) -> list[Any]:
-    """JAX's arrays of one type of real numbers."""
+    """JAX arrays of one type of real numbers."""
     arrays = []
     for name, value in values.items():
         try:
@@ -86,12 +86,12 @@ def as_arrays(values: Mapping[str, Any]) -> list[Any]:
 
 
 def on_processor(array: Any) -> bool:
-    """Whether an array with values is in the memory of the processor."""
+    """True if an array with values is in the memory of the processor."""
     return all(device.platform == PROCESSOR for device in array.devices())
 
 
 def serving() -> str | None:
-    """Where programs run that may call kernels: on the "cpu" or on a "gpu"; None where the graph must do."""
+    """The device, "cpu" or "gpu", of programs that may call kernels; None where the graph is evaluated instead."""
     backend = jax.default_backend()
     return backend if backend == PROCESSOR or (backend == GPU and _cupy_is_there()) else None
 
@@ -111,7 +111,7 @@ def gpu_precision(array: Any) -> str | None:
 
 
 def kernel_serves(evaluation: BoundFunction, array: Any) -> bool:
-    """Whether a program may call the kernel of an evaluation on arrays such as this one."""
+    """True if a program may call the kernel of an evaluation on arrays such as this one."""
     dtype = gpu_precision(array)
     return serving() is not None and (dtype is None or evaluation.fits_gpu(dtype))
 

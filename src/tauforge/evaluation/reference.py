@@ -18,7 +18,7 @@ from tauforge.kernels.specification import Shape
 if TYPE_CHECKING:
     from tauforge.evaluation.with_functions import WithFunctions
 
-BLOCK_ROWS = 8192  # rows at a time: bounds the memory of the temporaries, and keeps them in the cache
+ROWS_AT_A_TIME = 8192  # rows at a time: bounds the memory of the temporaries, and keeps them in the cache
 
 
 def reference_call(
@@ -54,8 +54,8 @@ def reference(formula: Formula, arguments: Mapping[str, Array], results: Sequenc
 
 def _fill(outs: tuple[Array, ...], batch: Shape, formula: Formula, arguments: Mapping[str, Array]) -> None:
     rows = math.prod(batch)
-    if rows > BLOCK_ROWS:
-        step = max(1, BLOCK_ROWS * batch[0] // rows)
+    if rows > ROWS_AT_A_TIME:
+        step = max(1, ROWS_AT_A_TIME * batch[0] // rows)
         for start in range(0, batch[0], step):
             whole = step > 1 or len(batch) == 1
             block: slice | int = slice(start, start + step) if whole else start
@@ -88,7 +88,7 @@ Errors = Iterator[Array]
 
 
 def errors() -> Errors:
-    """What results of operations are multiplied by, (RUNS, 1) each: 1 in the first run, else 1 but for rounding."""
+    """Factors (RUNS, 1) for the results of operations: 1 in the first run, else 1 but for rounding."""
     units = np.random.default_rng(0).integers(-1, 2, (DIFFERENT, RUNS, 1))
     units[:, 0] = 0
     return cycle(1.0 + EPSILON * units)

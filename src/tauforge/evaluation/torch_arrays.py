@@ -1,4 +1,4 @@
-"""Functions of robots on torch's tensors: autograd, `torch.func` and derivatives of any order.
+"""Functions of robots on torch tensors: autograd, `torch.func` and derivatives of any order.
 
 The compiled kernel is an operation with the kernels of its derivatives as its rule. Derivatives of derivatives go
 through the traced graph, one operation of torch after another. Singular rows raise as they do for NumPy's arrays.

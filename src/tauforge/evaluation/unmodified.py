@@ -1,4 +1,4 @@
-"""Whether an object does what our sources say: its class is exactly one of ours, and no method of it was replaced.
+"""Check that an object does what our sources say: its class is exactly one of ours, and no method was replaced.
 
 Our sources and the robot's `identity` stand for the kernels of such robots. Others are identified by their traced
 graphs, or asked by their own methods. Functions that somebody replaces inside our modules are not looked for: with
@@ -31,7 +31,7 @@ class Contents(NamedTuple):
         return [*map(_code, self.functions)] == self.codes
 
     def is_of(self, cls: type) -> bool:
-        """Whether nothing was replaced in the class, and nothing was added that acts."""
+        """True if nothing was replaced in the class, and no method or descriptor was added."""
         now = vars(cls)
         same = all(map(is_, map(now.get, self.attributes), self.attributes.values()))
         added = now.keys() - self.attributes.keys() - {*UNWRITTEN}
@@ -52,7 +52,7 @@ def ours(cls: Class) -> Class:
 
 
 def is_unmodified(x: object) -> bool:
-    """Whether x is exactly of one of our classes, and nothing was replaced on them or on x."""
+    """True if x is exactly of one of our classes, and nothing was replaced on them or on x."""
     kind = type(x)
     return _class_is_unmodified(kind) and all(map(_class_is_unmodified, _capabilities(kind))) and not own_methods(x)
 
@@ -69,14 +69,14 @@ def _capabilities(cls: type) -> list[type]:
 
 
 def method_is_ours(cls: type, name: str) -> bool:
-    """Whether objects of this class have our method of this name, whatever else the class has of its own."""
+    """True if objects of this class have our method of this name, whatever else the class has of its own."""
     owner = next((base for base in cls.__mro__ if name in vars(base)), object)
     known = _ours.get(owner)
     return known is not None and known.attributes.get(name) is vars(owner)[name] and known.has_its_code()
 
 
 def own_methods(x: object) -> dict[str, object]:
-    """What in the object's __dict__ hides a method or property of its class; no shortcuts, nor what it made once."""
+    """Entries of __dict__ that hide a method or property of the class, without shortcuts and capabilities."""
     return {
         name: value
         for name, value in list(vars(x).items())  # another thread may install a shortcut
@@ -87,7 +87,7 @@ def own_methods(x: object) -> dict[str, object]:
 
 
 def _is_as_made(once: cached_property[Any], value: object) -> bool:
-    """Whether a property made this value, and nothing was replaced on it."""
+    """True if a property made this value, and nothing was replaced on it."""
     if isinstance(once.func, type) and type(value) is not once.func:
         return False
     return is_unmodified(value) if any(base in _ours for base in type(value).__mro__) else True

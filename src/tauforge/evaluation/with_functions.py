@@ -1,4 +1,4 @@
-"""What has functions over a model, such as a robot: its methods answer users, and its kernels serve programs."""
+"""Base of everything with functions over a model, such as a robot: its methods answer users, its kernels programs."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
-T = TypeVar("T")
+Answer = TypeVar("Answer")
 
 
-def quick(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
+def quick(method: Callable[Concatenate[R, P], Answer]) -> Callable[Concatenate[R, P], Answer]:
     """A method of a robot that may be answered by its kernel alone."""
     key = key_of(method.__name__)
 
     @wraps(method)
-    def found(self: R, /, *arguments: P.args, **more: P.kwargs) -> T:
+    def found(self: R, /, *arguments: P.args, **more: P.kwargs) -> Answer:
         shortcut = self.__dict__.get(key)
         if shortcut is None:
             return method(self, *arguments, **more)
-        result: T = shortcut(*arguments, **more) if more else shortcut(*arguments)
+        result: Answer = shortcut(*arguments, **more) if more else shortcut(*arguments)
         return result
 
     return found
 
 
-def by_table(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
+def by_table(method: Callable[Concatenate[R, P], Answer]) -> Callable[Concatenate[R, P], Answer]:
     """A method that the entry of its name in the robot's table answers. Its own body is its documentation."""
     name = method.__name__
     places = [key for key, x in inspect.signature(method).parameters.items() if x.kind is x.POSITIONAL_OR_KEYWORD][1:]
 
     @wraps(method)
-    def answered(self: Any, /, *given: P.args, **named: P.kwargs) -> T:
+    def answered(self: Any, /, *given: P.args, **named: P.kwargs) -> Answer:
         method(self, *given, **named)  # Python words what is wrong with the arguments
         arguments, on_singular, options = self._sorted(name, {**dict(zip(places, given, strict=False)), **named})
         found: Any = self._answer(name, arguments, on_singular, **options)
-        result: T = found[0] if len(found) == 1 else found
+        result: Answer = found[0] if len(found) == 1 else found
         return result
 
     return quick(answered)
@@ -64,7 +64,7 @@ def by_table(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, 
 
 @ours
 class WithFunctions(ABC):
-    """Something with functions over a model. `robots/robot.py` says what each of the first is."""
+    """Something with functions over a model. `robots/robot.py` documents the abstract members."""
 
     name: str
 
@@ -177,7 +177,7 @@ class WithFunctions(ABC):
     def specification(
         self, function: str, *, loads: Sequence[str] = (), varying: Sequence[str] = (), **options: Any
     ) -> Specification:
-        """What the method of this name computes, as a graph, for those who write code from it.
+        """The graph of the method of this name with its arguments and results, for those who write code from it.
 
         function, varying, options: as in `kernel`
         loads: optional arguments of the table's entry that become arguments after the state, such as "payload"
@@ -193,7 +193,7 @@ class WithFunctions(ABC):
 
 
 def no_kernel(function: str, error: NoKernelError | None = None) -> UnsupportedFeatureError:
-    """Why a function has no kernel: what the backend says, or where nobody asked it, that no kernels are made."""
+    """The error for a function without a kernel, with the reason of the backend or the one why no kernels are made."""
     if error is not None:
         why = str(error)
     elif not settings.kernels():

@@ -154,7 +154,7 @@ _next_error = itertools.count()
 
 
 def _text_of(error: BaseException) -> str:
-    """What JAX is told of an error, by which `error_behind` finds it again."""
+    """Text of an error for JAX, by which `error_behind` finds it again."""
     number = next(_next_error)
     if isinstance(error, Exception):
         _errors.append((number, error.with_traceback(None)))
@@ -171,7 +171,7 @@ def error_behind(told: Exception) -> Exception:
 
 
 def _handler(compute: Callable[[BoundFunction, Any], None]) -> Callable[[Any], int | None]:
-    """What XLA calls with a pointer to a frame: it answers None, or the address of an error."""
+    """A function that XLA calls with a pointer to a frame; it returns None, or the address of an error."""
 
     def handled(pointer: Any) -> int | None:
         frame = pointer[0]

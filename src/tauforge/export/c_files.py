@@ -19,7 +19,7 @@ from tauforge.export import description
 from tauforge.export.functions import Wanted, check_extra, chosen
 from tauforge.files import written_whole
 from tauforge.kernels.c99 import files
-from tauforge.kernels.c99.files import Vectors, self_test
+from tauforge.kernels.c99.files import TestVectors, self_test
 from tauforge.kernels.c99.function import CFunction, check_prefix, prefix_of
 from tauforge.kernels.specification import Shape
 from tauforge.robots.robot import Robot, check_robot
@@ -158,7 +158,7 @@ def _check_replaceable(path: Path, prefix: str) -> None:
         )
 
 
-def _measured(function: CFunction, wanted: Wanted, dtype: str) -> tuple[Vectors, list[str]]:
+def _measured(function: CFunction, wanted: Wanted, dtype: str) -> tuple[TestVectors, list[str]]:
     """Reference vectors, and what the header says about the error: on random states within the limits.
 
     The error in single precision shows how much a function magnifies rounding, so it is measured for double as well.
@@ -187,7 +187,7 @@ def _measured(function: CFunction, wanted: Wanted, dtype: str) -> tuple[Vectors,
         FLOOR[dtype] * size + SLACK * unit * np.nan_to_num(np.abs(a - b)[tested], posinf=0.0).max()
         for (a, b), size in zip(pairs, sizes, strict=True)
     ]
-    vectors = Vectors([x.tolist() for x in states if x.size], [x.tolist() for x in answers], allowed)
+    vectors = TestVectors([x.tolist() for x in states if x.size], [x.tolist() for x in answers], allowed)
     if dtype == "float64":
         return vectors, []
     errors = rounding(*zip(*pairs, strict=True))

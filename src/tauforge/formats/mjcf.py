@@ -12,19 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from tauforge import validation
 from tauforge.algebra.vectors import IDENTITY, Matrix, Transform, Vector
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.formats.mjcf_bodies import Found, read_bodies
-from tauforge.formats.mjcf_elements import (
-    ACTUATORS,
-    Values,
-    check_spelling,
-    children,
-    classes_of,
-    is_true,
-    up_to,
-    with_includes,
-)
+from tauforge.formats.mjcf_elements import ACTUATORS, Values, check_spelling, children, classes_of, with_includes
 from tauforge.formats.mjcf_geoms import visuals_of
 from tauforge.formats.urdf_mechanism import in_order
 from tauforge.formats.urdf_tree import unknown_name
@@ -53,35 +45,33 @@ def robot_of(root: Element, *, tool: str | None = None, **options: Any) -> Mecha
     for section in root.children:
         if section.tag not in (*IGNORED_SECTIONS, *READ_SECTIONS):
             raise section.unsupported(f"<{section.tag[:40]}> is not supported", field=section.tag[:40])
-    values, inertia_from_geoms, groups = _compiler(root)
-    found = Found(values, inertia_from_geoms, groups)
+    found = Found(_compiled(root))
     try:
-        robot = _mechanism_of(root, values, found, tool)
+        robot = _mechanism_of(root, found, tool)
     except ModelError as error:
         raise error.located(root.file) from None
     if found.left_out:
-        more = f" and {len(found.left_out) - MAX_NAMED} more" if len(found.left_out) > MAX_NAMED else ""
-        text = f"{root.file}: left out: {'; '.join(found.left_out[:MAX_NAMED])}{more}"
+        text = f"{root.file}: left out: {validation.listed(found.left_out, MAX_NAMED, '; ')}"
         warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
     return robot
 
 
-def _mechanism_of(root: Element, values: Values, found: Found, tool: str | None) -> Mechanism:
+def _mechanism_of(root: Element, found: Found, tool: str | None) -> Mechanism:
     read_bodies(found, [section for section in root.children if section.tag == "worldbody"])
     if not found.bodies:
         raise root.fault("there is no body")
     names = [body.name for body in found.bodies]
     if tool is not None and tool not in names:
         raise unknown_name("tool", "body", tool, names)
-    joints = _actuated(root, values, found)
-    joints, loops = _with_equalities(root, values, found, joints)
+    joints = _actuated(root, found)
+    joints, loops = _with_equalities(root, found, joints)
     numbers = {name: k for k, name in enumerate(names, 1)} | {GROUND_NAME: 0}
-    visuals, left_out = visuals_of(root, values, found.shown, numbers)
+    visuals, left_out = visuals_of(root, found.values, found.shown, numbers)
     found.left_out += left_out
     description = {
         "bodies": tuple(found.bodies),
         "joints": tuple(joints.values()),
-        "springs": tuple(_springs(root, values, found)),
+        "springs": tuple(_springs(root, found)),
         "gravity": _gravity(root),
         "name": root.attributes.get("model") or "mechanism",
         "tool": tool,
@@ -90,38 +80,28 @@ def _mechanism_of(root: Element, values: Values, found: Found, tool: str | None)
     return closed(description, loops, {})
 
 
-def _compiler(root: Element) -> tuple[Values, str, tuple[float, float]]:
-    given: dict[str, Any] = {}
-    from_geoms, groups = "auto", (0.0, 5.0)
+def _compiled(root: Element) -> Values:
+    """What the <compiler> and <default> sections say."""
+    degrees, sequence, autolimits, from_geoms = True, "xyz", True, "auto"
+    groups: tuple[float, ...] = (0.0, 5.0)
     for element in (child for child in root.children if child.tag == "compiler"):
         check_spelling(element)
         for attribute in ("settotalmass", "boundmass", "boundinertia"):
             if element.number(attribute, 0.0) > 0:
                 raise element.unsupported(f"{attribute} is not supported", field=f"compiler {attribute}")
-        if is_true(element, "balanceinertia", False):
+        if element.is_true("balanceinertia", False):
             raise element.unsupported("balanceinertia is not supported", field="compiler balanceinertia")
         if element.attributes.get("coordinate", "local") != "local":
             raise element.unsupported("only local coordinates are supported", field="compiler coordinate")
-        angle = element.attributes.get("angle")
-        if angle is not None:
-            if angle not in ("degree", "radian"):
-                raise element.fault(f"expected degree or radian, got {shown(angle)}", field="compiler angle")
-            given["degrees"] = angle == "degree"
-        sequence = element.attributes.get("eulerseq")
-        if sequence is not None:
-            if len(sequence) != 3 or set(sequence.lower()) - set("xyz"):
-                raise element.fault(f"expected three of x, y, z, X, Y, Z, got {shown(sequence)}", field="eulerseq")
-            given["sequence"] = sequence
-        if "autolimits" in element.attributes:
-            given["autolimits"] = is_true(element, "autolimits", True)
-        from_geoms = element.attributes.get("inertiafromgeom", from_geoms)
-        if from_geoms not in ("auto", "true", "false"):
-            raise element.fault(f"expected true, false or auto, got {shown(from_geoms)}", field="inertiafromgeom")
-        if "inertiagrouprange" in element.attributes:
-            low, high = element.numbers("inertiagrouprange", 2)
-            groups = (low, high)
+        degrees = element.word("angle", ("degree", "radian"), "degree" if degrees else "radian") == "degree"
+        sequence = element.attributes.get("eulerseq", sequence)
+        if len(sequence) != 3 or set(sequence.lower()) - set("xyz"):
+            raise element.fault(f"expected three of x, y, z, X, Y, Z, got {shown(sequence)}", field="compiler eulerseq")
+        autolimits = element.is_true("autolimits", autolimits)
+        from_geoms = element.word("inertiafromgeom", ("true", "false", "auto"), from_geoms)
+        groups = element.numbers("inertiagrouprange", 2, groups)
     classes = classes_of([child for child in root.children if child.tag == "default"])
-    return Values(classes, **given), from_geoms, groups
+    return Values(classes, degrees, sequence, autolimits, from_geoms, groups)
 
 
 def _gravity(root: Element) -> tuple[float, ...]:
@@ -130,7 +110,7 @@ def _gravity(root: Element) -> tuple[float, ...]:
         check_spelling(option)
         gravity = option.numbers("gravity", 3, gravity)
         for attribute in MEDIUM_OPTIONS:
-            if any(up_to(option, attribute, 3)):
+            if any(option.up_to(attribute, 3)):
                 raise option.unsupported(f"forces of the medium ({attribute}) are not supported", field="option")
         for flag in option.children:
             if flag.tag == "flag" and flag.attributes.get("gravity") == "disable":
@@ -138,16 +118,16 @@ def _gravity(root: Element) -> tuple[float, ...]:
     return gravity
 
 
-def _springs(root: Element, values: Values, found: Found) -> Iterator[Spring]:
+def _springs(root: Element, found: Found) -> Iterator[Spring]:
     """Spatial tendons between two sites; others must not have forces of their own."""
     for element in children(root, "tendon"):
-        tendon = values.merged(replace(element, tag="tendon"), None)
-        stiffness, damping = (up_to(tendon, attribute, 3) for attribute in ("stiffness", "damping"))
-        other = [name for name in ("frictionloss", "armature") if any(up_to(tendon, name, 3))]
+        tendon = found.values.merged(replace(element, tag="tendon"), None)
+        stiffness, damping = (tendon.up_to(attribute, 3) for attribute in ("stiffness", "damping"))
+        other = [name for name in ("frictionloss", "armature") if any(tendon.up_to(name, 3))]
         if not any((*stiffness, *damping, *other)):
             continue
         ends = [child for child in element.children if child.tag == "site"]
-        length = up_to(tendon, "springlength", 2) or (-1.0,)
+        length = tendon.up_to("springlength", 2) or (-1.0,)
         simple = element.tag == "spatial" and len(ends) == len(element.children) == 2
         if other or not simple or any((*stiffness[1:], *damping[1:])) or len(set(length)) > 1:
             raise element.unsupported(
@@ -168,14 +148,14 @@ def _springs(root: Element, values: Values, found: Found) -> Iterator[Spring]:
 # ------------------------------------------------------------------------------------------------------ actuators
 
 
-def _actuated(root: Element, values: Values, found: Found) -> dict[str, MechanismJoint]:
+def _actuated(root: Element, found: Found) -> dict[str, MechanismJoint]:
     """The joints by name, those with actuators in the order of the file's actuators: a vector of forces has theirs."""
     joints = {joint.name: joint for joint in found.joints}
     order: list[str] = []
     for element in children(root, "actuator"):
         if element.tag not in ACTUATORS:
             raise element.unsupported(f"<{element.tag[:40]}> is not supported", field="actuator")
-        actuator = values.merged(element, None)
+        actuator = found.values.merged(element, None)
         name = actuator.attributes.get("joint")
         if name is None or actuator.tag in ("muscle", "adhesion"):
             raise element.unsupported(
@@ -188,21 +168,19 @@ def _actuated(root: Element, values: Values, found: Found) -> dict[str, Mechanis
             raise element.unsupported(f"actuators of a {type(joint).__name__} are not supported", field="actuator")
         if element.tag != "motor":
             found.left_out.append(f"the law of <{element.tag}> on joint {shown(name)}, line {element.line}")
-        joints[name] = replace(joint, actuated=True, max_force=_largest_force(values, actuator, joint))
+        joints[name] = replace(joint, actuated=True, max_force=_largest_force(found.values, actuator, joint))
         order.append(name)
     return {joint.name: joint for joint in in_order(list(joints.values()), order)}
 
 
 def _largest_force(values: Values, actuator: Element, joint: MechanismJoint) -> float | None:
     """By the ranges of force and control, on the joint: through the gear."""
-    gear = abs((up_to(actuator, "gear", 6) or (1.0,))[0])
+    gear = abs((actuator.up_to("gear", 6) or (1.0,))[0])
     ranges = ["force"] + (["ctrl"] if actuator.tag == "motor" else [])
     found = [] if joint.max_force is None else [joint.max_force]
     for what in ranges:
-        given = actuator.attributes.get(f"{what}limited", "auto")
-        if given == "true" or (given == "auto" and values.autolimits and f"{what}range" in actuator.attributes):
-            low, high = actuator.numbers(f"{what}range", 2)
-            found.append(gear * max(abs(low), abs(high)))
+        if values.is_limited(actuator, what):
+            found.append(gear * max(map(abs, actuator.numbers(f"{what}range", 2))))
     return min(found, default=None)
 
 
@@ -210,15 +188,15 @@ def _largest_force(values: Values, actuator: Element, joint: MechanismJoint) -> 
 
 
 def _with_equalities(
-    root: Element, values: Values, found: Found, joints: dict[str, MechanismJoint]
+    root: Element, found: Found, joints: dict[str, MechanismJoint]
 ) -> tuple[dict[str, MechanismJoint], list[Any]]:
     """Joints with those that follow others, and the loops."""
     loops: list[Any] = []
     for number, element in enumerate(children(root, "equality"), 1):
-        equality = values.merged(element, None)
-        defaults = values.classes.get(element.attributes.get("class", "main"), {}).get("equality", {})
+        equality = found.values.merged(element, None)
+        defaults = found.values.classes.get(element.attributes.get("class", "main"), {}).get("equality", {})
         equality = replace(equality, attributes={**defaults, **equality.attributes})
-        if not is_true(equality, "active", True):
+        if not equality.is_true("active", True):
             continue
         match element.tag:
             case "connect" | "weld":
@@ -298,7 +276,7 @@ def _couple(element: Element, joints: dict[str, MechanismJoint], equality: Eleme
         if name not in joints or len(joints[name].letters) != 1:
             raise element.fault(f"there is no hinge or slide named {shown(name)}", field=f"equality {attribute}")
     follower, leader = (joints[str(name)] for name in names)
-    a, b, *curved = (*up_to(equality, "polycoef", 5), *(0.0, 1.0, 0.0, 0.0, 0.0)[len(up_to(equality, "polycoef", 5)) :])
+    a, b, *curved = (*equality.up_to("polycoef", 5), *(0.0, 1.0, 0.0, 0.0, 0.0)[len(equality.up_to("polycoef", 5)) :])
     if any(curved):
         raise element.unsupported("only linear couplings are supported", field="equality polycoef")
     y0, x0 = (float(np.ravel(joint.home)[0]) for joint in (follower, leader))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.formats.mjcf_elements import Values, check_spelling, is_true, unit, up_to
+from tauforge.formats.mjcf_elements import Values, check_spelling, unit
 from tauforge.formats.mjcf_geoms import BodyGeom, body_of_geoms
-from tauforge.formats.xml_reader import NO_INERTIAL, Element, Inertial, shown
+from tauforge.formats.xml_reader import NO_INERTIAL, Element, Inertial, shown, unused
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, Hinge, MechanismJoint, Slider, Spherical, Weld
 
 IGNORED_IN_BODIES = ("camera", "light")
@@ -28,8 +28,6 @@ class Found:
     """
 
     values: Values
-    inertia_from_geoms: str
-    geom_groups: tuple[float, float]
     bodies: list[Body] = field(default_factory=list)
     joints: list[MechanismJoint] = field(default_factory=list)
     frames: dict[str, Transform] = field(default_factory=lambda: {GROUND_NAME: NO_DISPLACEMENT})
@@ -42,9 +40,7 @@ class Found:
         name = element.attributes.get("name") or otherwise
         if "name" in element.attributes and name in taken:
             raise element.fault(f"there is a second {element.tag} named {shown(name)}", field=f"{element.tag} name")
-        while name in taken:
-            name += "'"
-        return name
+        return unused(name, taken)
 
 
 def read_bodies(found: Found, worlds: list[Element]) -> None:
@@ -52,35 +48,30 @@ def read_bodies(found: Found, worlds: list[Element]) -> None:
         _read_inside(found, world, GROUND_NAME, NO_DISPLACEMENT, None)
 
 
-@dataclass
-class Inside:
-    """What stands directly in a body, frames resolved: elements with body <- the frame around them."""
+class Part(NamedTuple):
+    """An element that stands in a body. outer: body <- the frame around it; childclass: of what is in a body"""
 
-    joints: list[tuple[Element, Transform]] = field(default_factory=list)
-    geoms: list[tuple[Element, Transform]] = field(default_factory=list)
-    inertials: list[tuple[Element, Transform]] = field(default_factory=list)
-    bodies: list[tuple[Element, Transform, str | None]] = field(default_factory=list)
-    sites: list[tuple[Element, Transform]] = field(default_factory=list)
+    element: Element
+    outer: Transform
+    childclass: str | None
 
 
-def _collected(found: Found, owner: Element, outer: Transform, childclass: str | None, into: Inside) -> None:
+Parts = dict[str, list[Part]]  # by tag, of a freejoint "joint"
+
+
+def _parts_of(found: Found, owner: Element, outer: Transform, childclass: str | None) -> Iterator[Part]:
+    """What stands directly in a body, with the contents of its <frame> elements."""
     for child in owner.children:
         match child.tag:
-            case "joint" | "freejoint":
-                into.joints.append((found.values.merged(child, childclass), outer))
-            case "geom":
-                into.geoms.append((found.values.merged(child, childclass), outer))
-            case "site":
-                into.sites.append((found.values.merged(child, childclass), outer))
-            case "inertial":
+            case "joint" | "freejoint" | "geom" | "site":
+                yield Part(found.values.merged(child, childclass), outer, childclass)
+            case "inertial" | "body":
                 check_spelling(child)
-                into.inertials.append((child, outer))
-            case "body":
-                into.bodies.append((child, outer, childclass))
+                yield Part(child, outer, childclass)
             case "frame":
                 check_spelling(child)
                 own = child.attributes.get("childclass", childclass)
-                _collected(found, child, outer.then(found.values.pose(child)), own, into)
+                yield from _parts_of(found, child, outer.then(found.values.pose(child)), own)
             case tag if tag not in IGNORED_IN_BODIES:
                 raise child.unsupported(f"<{tag[:40]}> in a body is not supported", field=tag[:40])
 
@@ -89,25 +80,25 @@ def _read_inside(
     found: Found, owner: Element, name: str, frame: Transform, childclass: str | None, parent: str | None = None
 ) -> None:
     """A body that hangs from its parent, or the world, which has none; its sites; and the bodies in it."""
-    inside = Inside()
-    _collected(found, owner, NO_DISPLACEMENT, childclass, inside)
-    if parent is None and (inside.joints or inside.inertials):
-        element = (inside.joints or inside.inertials)[0][0]
+    parts: Parts = {tag: [] for tag in ("joint", "geom", "site", "inertial", "body")}
+    for part in _parts_of(found, owner, NO_DISPLACEMENT, childclass):
+        parts[part.element.tag.removeprefix("free")].append(part)
+    if parent is None and (unfit := parts["joint"] or parts["inertial"]):
+        element = unfit[0].element
         raise element.fault(f"<{element.tag}> cannot stand in the worldbody", field=element.tag)
     if parent is not None:
-        _add_body(found, parent, name, frame, inside)
-    found.shown += [BodyGeom(name, geom, outer) for geom, outer in inside.geoms]
-    for site, outer in inside.sites:
+        _add_body(found, parent, name, frame, parts)
+    found.shown += [BodyGeom(name, geom, outer) for geom, outer, _ in parts["geom"]]
+    for site, outer, _ in parts["site"]:
         if site.attributes.get("name"):
             found.sites[site.text("name")] = (name, frame.then(outer).then(found.values.pose(site)))
-    for child, outer, own_class in inside.bodies:
+    for child, outer, own_class in parts["body"]:
         _read_body(found, child, name, frame.then(outer), own_class)
 
 
 def _read_body(found: Found, element: Element, parent: str, outer: Transform, childclass: str | None) -> None:
-    check_spelling(element)
     name = found.new_name(element, f"body{len(found.frames)}", found.frames)
-    if is_true(element, "mocap", False):
+    if element.is_true("mocap", False):
         raise element.unsupported("mocap bodies are not supported", field=f"body {shown(name)}")
     if element.number("gravcomp", 0.0) != 0:
         raise element.unsupported("gravcomp is not supported", field=f"body {shown(name)}")
@@ -120,9 +111,9 @@ def _read_body(found: Found, element: Element, parent: str, outer: Transform, ch
     _read_inside(found, element, name, found.frames[name], own_class, parent)
 
 
-def _add_body(found: Found, parent: str, name: str, frame: Transform, inside: Inside) -> None:
+def _add_body(found: Found, parent: str, name: str, frame: Transform, parts: Parts) -> None:
     """The body, its joints, and bodies without mass between several joints."""
-    steps = list(_joints(found, name, frame, inside))
+    steps = list(_joints(found, name, frame, parts))
     if not steps and parent in found.still:
         found.still.add(name)
     for k, (make, joint_name, given) in enumerate(steps):
@@ -133,31 +124,25 @@ def _add_body(found: Found, parent: str, name: str, frame: Transform, inside: In
         try:
             found.joints.append(make(joint_name, parent, child, **given))
         except ModelError as error:
-            raise inside.joints[k][0].fault(error.problem, field=error.field, remedy=error.remedy) from None
+            raise parts["joint"][k].element.fault(error.problem, field=error.field, remedy=error.remedy) from None
         parent = child
     if not steps:
-        found.joints.append(Weld(_unused(found, f"{name} on {parent}"), parent, name, tuple(frame.translation)))
-    found.bodies.append(_mass(found, inside, name).as_body(name, frame))
-
-
-def _unused(found: Found, name: str) -> str:
-    names = {joint.name for joint in found.joints}
-    while name in names:
-        name += "'"
-    return name
+        joint = unused(f"{name} on {parent}", {joint.name for joint in found.joints})
+        found.joints.append(Weld(joint, parent, name, tuple(frame.translation)))
+    found.bodies.append(_mass(found, parts, name).as_body(name, frame))
 
 
 def _joints(
-    found: Found, body: str, frame: Transform, inside: Inside
+    found: Found, body: str, frame: Transform, parts: Parts
 ) -> Iterator[tuple[type[MechanismJoint], str, dict[str, Any]]]:
     taken = {joint.name for joint in found.joints}
-    for element, outer in inside.joints:
+    for element, outer, _ in parts["joint"]:
         kind = "free" if element.tag == "freejoint" else element.attributes.get("type", "hinge")
         name = found.new_name(element, f"{body} {kind}", taken)
         taken.add(name)
         if kind not in MJCF_JOINT_TYPES:
             raise element.fault(f"unknown joint type {shown(kind)}", field=f"joint {shown(name)}")
-        if kind == "free" and len(inside.joints) > 1:
+        if kind == "free" and len(parts["joint"]) > 1:
             raise element.fault("a free joint must be the only joint of its body", field=f"joint {shown(name)}")
         yield _joint(found, element, kind, name, frame.then(outer))
 
@@ -167,7 +152,7 @@ def _joint(
 ) -> tuple[type[MechanismJoint], str, dict[str, Any]]:
     where = f"joint {shown(name)}"
     for attribute, most in (("stiffness", 3), ("springdamper", 2)):
-        if any(up_to(element, attribute, most)):
+        if any(element.up_to(attribute, most)):
             raise element.unsupported(f"{attribute} of joints is not supported", field=where)
     damping, armature = (_one(element, attribute) for attribute in ("damping", "armature"))
     friction = _one(element, "frictionloss")
@@ -183,14 +168,14 @@ def _joint(
     angle = found.values.angle if turns else float
     axis = unit(element, "axis", Vector(*element.numbers("axis", 3, (0.0, 0.0, 1.0))))
     given |= {"at": tuple(place), "axis": tuple(frame.rotation @ axis), "home": angle(element.number("ref", 0.0))}
-    if _is_limited(found.values, element):
+    if found.values.is_limited(element):
         given["limits"] = tuple(map(angle, element.numbers("range", 2)))
     return (Hinge if turns else Slider), name, given
 
 
 def _one(element: Element, attribute: str) -> float:
     """A number >= 0; newer files may give further coefficients, which must be 0."""
-    numbers = up_to(element, attribute, 3) or (0.0,)
+    numbers = element.up_to(attribute, 3) or (0.0,)
     if any(numbers[1:]):
         raise element.unsupported(f"{attribute} with several coefficients is not supported", field=element.tag)
     if numbers[0] < 0:
@@ -198,25 +183,19 @@ def _one(element: Element, attribute: str) -> float:
     return numbers[0]
 
 
-def _is_limited(values: Values, element: Element) -> bool:
-    given = element.attributes.get("limited", "auto")
-    if given not in ("true", "false", "auto"):
-        raise element.fault(f"expected true, false or auto, got {shown(given)}", field="joint limited")
-    return given == "true" or (given == "auto" and values.autolimits and "range" in element.attributes)
-
-
-def _mass(found: Found, inside: Inside, name: str) -> Inertial:
+def _mass(found: Found, parts: Parts, name: str) -> Inertial:
     """In the body's frame."""
-    if len(inside.inertials) > 1:
-        raise inside.inertials[1][0].fault("there is a second <inertial> in the same <body>", remedy="Keep one of them")
-    mode = found.inertia_from_geoms
-    if inside.inertials and mode != "true":
-        element, outer = inside.inertials[0]
+    inertials = parts["inertial"]
+    if len(inertials) > 1:
+        raise inertials[1].element.fault("there is a second <inertial> in the same <body>", remedy="Keep one of them")
+    mode = found.values.inertia_from_geoms
+    if inertials and mode != "true":
+        element, outer, _ = inertials[0]
         return _inertial(found.values, element).seen_from(outer)
     if mode == "false":
         return NO_INERTIAL
-    low, high = found.geom_groups
-    counted = [(geom, outer) for geom, outer in inside.geoms if low <= geom.number("group", 0.0) <= high]
+    low, high = found.values.geom_groups
+    counted = [(geom, outer) for geom, outer, _ in parts["geom"] if low <= geom.number("group", 0.0) <= high]
     try:
         return body_of_geoms(found.values, counted)
     except UnsupportedFeatureError:

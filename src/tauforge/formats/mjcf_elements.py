@@ -12,7 +12,7 @@ from tauforge.algebra.rotations import Quaternion, rotation_about, rotation_to
 from tauforge.algebra.vectors import E_X, E_Y, E_Z, IDENTITY, Matrix, Transform, Vector, cross
 from tauforge.errors import ModelError
 from tauforge.formats.model_files import file_beside
-from tauforge.formats.xml_reader import MAX_XML_DEPTH, MAX_XML_ELEMENTS, WORD, Element, one_typo_away, read_xml, shown
+from tauforge.formats.xml_reader import MAX_XML_DEPTH, MAX_XML_ELEMENTS, Element, one_typo_away, read_xml, shown
 
 MAX_FILES = 64  # of one model
 INCLUDE_REMEDY = "Keep included files in the folder of the model or below it"
@@ -40,13 +40,17 @@ KNOWN_ATTRIBUTES = {  # attributes that are read, by tag; one that is a letter a
 class Values:
     """What the whole file says about how its values are meant.
 
-    classes: attributes of tags by class, those of the outer classes merged in
+    classes:            attributes of tags by class, those of the outer classes merged in
+    inertia_from_geoms: "true", "false", or "auto": where a body has no <inertial>
+    geom_groups:        the first and the last group of geoms that count
     """
 
     classes: Mapping[str, Mapping[str, Mapping[str, str]]]
     degrees: bool = True
     sequence: str = "xyz"
     autolimits: bool = True
+    inertia_from_geoms: str = "auto"
+    geom_groups: tuple[float, ...] = (0.0, 5.0)
 
     def merged(self, element: Element, childclass: str | None) -> Element:
         """With the attributes of its class, of that of the body around it, or of the outermost class."""
@@ -58,6 +62,11 @@ class Values:
         tag = "actuator" if element.tag in ACTUATORS else element.tag
         defaults = self.classes.get(name, {}).get(tag, {})
         return replace(element, attributes={**defaults, **element.attributes})
+
+    def is_limited(self, element: Element, prefix: str = "") -> bool:
+        """True if the attribute `range` counts, or that of a prefix, such as `forcerange`."""
+        given = element.word(f"{prefix}limited", ("true", "false", "auto"), "auto")
+        return given == "true" or (given == "auto" and self.autolimits and f"{prefix}range" in element.attributes)
 
     def angle(self, value: float) -> float:
         return math.radians(value) if self.degrees else value
@@ -107,23 +116,6 @@ def unit(element: Element, attribute: str, v: Vector) -> Vector:
     if length < ZERO_LENGTH:
         raise element.fault("the axis is zero", field=f"{element.tag} {attribute}")
     return Vector(*(x / length for x in v))
-
-
-def up_to(element: Element, attribute: str, most: int) -> tuple[float, ...]:
-    """At most so many numbers; none where the attribute is absent."""
-    if attribute not in element.attributes:
-        return ()
-    count = len(WORD.findall(element.attributes[attribute]))
-    return element.numbers(attribute, min(max(count, 1), most))
-
-
-def is_true(element: Element, attribute: str, default: bool) -> bool:
-    value = element.attributes.get(attribute)
-    if value is None:
-        return default
-    if value not in ("true", "false"):
-        raise element.fault(f"expected true or false, got {shown(value)}", field=f"{element.tag} {attribute}")
-    return value == "true"
 
 
 def check_spelling(element: Element) -> None:

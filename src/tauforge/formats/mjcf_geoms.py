@@ -14,10 +14,10 @@ from tauforge import validation
 from tauforge.algebra.rotations import rotation_to
 from tauforge.algebra.vectors import IDENTITY, ZERO, Matrix, Transform, Vector
 from tauforge.errors import ModelError
-from tauforge.formats.mjcf_elements import Values, children, up_to
+from tauforge.formats.mjcf_elements import Values, children
 from tauforge.formats.model_files import relative_parts
 from tauforge.formats.xml_reader import NO_INERTIAL, Element, Inertial, shown, together
-from tauforge.robots.drawing import LARGEST_SIZE, Box, Cylinder, MeshFile, Shape, Sphere, Visual
+from tauforge.robots.drawing import LARGEST_SIZE, Box, CylinderShape, MeshFile, Shape, Sphere, Visual
 from tauforge.validation import Floats
 
 DEFAULT_DENSITY = 1000.0  # kg/m^3, the default density
@@ -65,7 +65,7 @@ def _placed(values: Values, geom: Element, kind: str) -> tuple[Transform, tuple[
     """Where it is, and its sizes: radii and half lengths."""
     count = SIZE_COUNTS[kind]
     if "fromto" not in geom.attributes or kind == "sphere":
-        size = up_to(geom, "size", 3)
+        size = geom.up_to("size", 3)
         if len(size) < count:
             raise geom.fault(f"expected {count} sizes, got {len(size)}", field="geom size")
         return values.pose(geom), size[:count]
@@ -74,7 +74,7 @@ def _placed(values: Values, geom: Element, kind: str) -> tuple[Transform, tuple[
     length = math.hypot(*(b - a))
     if length == 0:
         raise geom.fault("its two ends coincide", field="geom fromto")
-    size = up_to(geom, "size", 3)
+    size = geom.up_to("size", 3)
     if not size:
         raise geom.fault("its size is missing", field="geom size")
     radii = size[:1] * (count - 1)  # as MuJoCo has it, a box between two points is square
@@ -163,7 +163,7 @@ def _shapes(values: Values, assets: _Assets, geom: Element) -> Iterator[tuple[Tr
             yield place, Sphere(size[0])
         case _:
             radius, half = size
-            yield place, Cylinder(radius, 2 * half)
+            yield place, CylinderShape(radius, 2 * half)
             if kind == "capsule":
                 for end in (-half, half):
                     yield place.then(Transform(IDENTITY, Vector(0.0, 0.0, end))), Sphere(radius)

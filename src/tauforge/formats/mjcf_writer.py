@@ -16,6 +16,7 @@ from tauforge.formats.xml_writer import Held, opened, tag
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Hinge, MechanismJoint, Spherical, Weld
 from tauforge.robots.plausibility import levels_to_the_caller
+from tauforge.validation import listed
 
 WORLD = "world"
 HINGE_SPAN = 0.1  # of the mechanism's size: distance of the two points that hold a hinge's axis
@@ -33,9 +34,8 @@ def write(m: Mechanism, path: Path) -> None:
     xml.write_xml(path, lines, list(_lost(m)), "MJCF")
     refused = _refused_by_mujoco(m)
     if refused:
-        more = f" and {len(refused) - MAX_NAMED} more" if len(refused) > MAX_NAMED else ""
         told = f"{path}: MuJoCo refuses bodies without mass or with a principal moment of inertia of 0: "
-        told += ", ".join(refused[:MAX_NAMED]) + more
+        told += listed(refused, MAX_NAMED)
         remedy = "Give them some: bars have a thickness. tauforge.load reads the file as it is"
         warnings.warn(TauforgeWarning(told, remedy=remedy), stacklevel=levels_to_the_caller())
 

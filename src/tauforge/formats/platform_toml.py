@@ -9,7 +9,7 @@ from tauforge.errors import ModelError
 from tauforge.formats import toml_schema as schema
 from tauforge.formats.model_files import write_toml
 from tauforge.formats.toml_schema import Key, Table, TomlFormat, values_of
-from tauforge.robots.stewart.description import MASSES
+from tauforge.robots.stewart.field_checks import MASSES
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 PLATFORM_FORMAT = "tauforge-platform-1"

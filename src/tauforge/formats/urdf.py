@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from tauforge import validation
 from tauforge.algebra.rotations import rotation_to
@@ -14,7 +13,7 @@ from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.formats.urdf_elements import read_visuals
 from tauforge.formats.urdf_locked_joints import check_lock, leader_of, with_locked_joints
 from tauforge.formats.urdf_tree import LETTERS, Attachment, UrdfJoint, UrdfTree, listed, read_tree, unknown_name
-from tauforge.formats.xml_reader import Element, Inertial, read_xml, shown, together
+from tauforge.formats.xml_reader import Element, Inertial, shown, together
 from tauforge.robots.plausibility import levels_to_the_caller
 from tauforge.robots.records import Source
 from tauforge.robots.robot import Robot
@@ -22,11 +21,6 @@ from tauforge.robots.serial.joint import Joint
 from tauforge.robots.serial.serial_arm import SerialArm
 
 Links = Mapping[str, Attachment]
-
-
-def read_urdf(path: Path, **options: Any) -> Robot:
-    """The robot of a URDF file; options as of `robot_of`."""
-    return robot_of(read_xml(path), **options)
 
 
 def robot_of(robot: Element, **options: Any) -> Robot:
@@ -160,16 +154,16 @@ def _arm_of_chain(tree: UrdfTree, links: Links, chain: Sequence[UrdfJoint], tip:
     """
     robot = tree.robot
     composites = [_composite(tree, links, joint) for joint in chain]
-    tool = _tool_link(tree, links, chain[-1], tip)
+    tool, reason = _tool_link(tree, links, chain[-1], tip)
     numbers: dict[str | None, int] = {None: 0} | {joint.name: i for i, joint in enumerate(chain, 1)}
     # a joint's link frame is that of the URDF's child link, see `_arm_joint`
     places = {link: (numbers[at.carrier], at.placement) for link, at in links.items() if at.carrier in numbers}
     try:
         arm = SerialArm(
             joints=tuple(_arm_joint(joint, links, body) for joint, body in zip(chain, composites, strict=True)),
-            tool=validation.from_transform(links[tool.link].placement),
+            tool=validation.from_transform(links[tool].placement),
             name=robot.text("name"),
-            sources=(Source(("tool",), f"the frame of link {shown(tool.link)} of the URDF", tool.reason),),
+            sources=(Source(("tool",), f"the frame of link {shown(tool)} of the URDF", reason),),
             visuals=read_visuals(robot, places),
         )
     except ModelError as error:
@@ -180,21 +174,15 @@ def _arm_of_chain(tree: UrdfTree, links: Links, chain: Sequence[UrdfJoint], tip:
     return arm
 
 
-class ToolLink(NamedTuple):
+def _tool_link(tree: UrdfTree, links: Links, last: UrdfJoint, tip: str | None) -> tuple[str, str]:
     """The link whose frame is the tool frame, and why it is."""
-
-    link: str
-    reason: str
-
-
-def _tool_link(tree: UrdfTree, links: Links, last: UrdfJoint, tip: str | None) -> ToolLink:
     if tip is not None:
-        return ToolLink(tip, "chosen by name")
+        return tip, "chosen by name"
     parents = {joint.parent for joint in tree.joints.values()}
     leaves = [link for link, held in links.items() if held.carrier == last.name and link not in parents]
     if len(leaves) == 1:
-        return ToolLink(leaves[0], "the only last link of the chain; tip chooses another")
-    return ToolLink(last.child, "the last moving link, for several links end the chain; tip chooses one of them")
+        return leaves[0], "the only last link of the chain; tip chooses another"
+    return last.child, "the last moving link, for several links end the chain; tip chooses one of them"
 
 
 def _composite(tree: UrdfTree, links: Links, joint: UrdfJoint) -> Inertial:

@@ -17,7 +17,7 @@ from tauforge.algebra.vectors import NO_DISPLACEMENT, Transform, Vector
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.formats.model_files import MANIFEST, PACKAGE, relative_parts
 from tauforge.formats.xml_reader import Element, one_typo_away, shown
-from tauforge.robots.drawing import LARGEST_SIZE, Box, Cylinder, MeshFile, Shape, Sphere, Visual
+from tauforge.robots.drawing import LARGEST_SIZE, Box, CylinderShape, MeshFile, Shape, Sphere, Visual
 from tauforge.robots.plausibility import levels_to_the_caller
 from tauforge.validation import Floats
 
@@ -72,7 +72,7 @@ URDF_CHILDREN = {
 IGNORED_CHILDREN = ("visual", "collision", "calibration", "safety_controller")  # read elsewhere, or not used here
 MAX_NAMED = 5  # that one warning names
 MAX_VISUALS = 1000  # far above any robot, and drawn without trouble
-SHAPE_CLASSES: dict[str, type[Shape]] = {"box": Box, "cylinder": Cylinder, "sphere": Sphere, "mesh": MeshFile}
+SHAPE_CLASSES: dict[str, type[Shape]] = {"box": Box, "cylinder": CylinderShape, "sphere": Sphere, "mesh": MeshFile}
 MESH_REMEDY = (
     "Keep meshes in the folder of the URDF, or name them package://FOLDER/... by a folder with a package.xml that the "
     "URDF is in"
@@ -193,8 +193,7 @@ def _warn(robot: Element, faults: list[tuple[str, ModelError]]) -> None:
         ": ".join(filter(None, (f"line {error.line}, link {shown(name)}", error.field, error.problem)))
         for name, error in faults
     ]
-    more = f" and {len(told) - MAX_NAMED} more" if len(told) > MAX_NAMED else ""
-    text = f"{robot.file}: visuals are left out: {'; '.join(told[:MAX_NAMED])}{more}"
+    text = f"{robot.file}: visuals are left out: {validation.listed(told, MAX_NAMED, '; ')}"
     remedy = next((error.remedy for _, error in faults if error.remedy), None)
     warnings.warn(TauforgeWarning(text, remedy=remedy), stacklevel=levels_to_the_caller())
 

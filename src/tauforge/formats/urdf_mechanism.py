@@ -13,7 +13,7 @@ from tauforge.errors import ModelError
 from tauforge.formats.urdf_elements import read_visuals
 from tauforge.formats.urdf_locked_joints import coordinates_at_zero, displaced, held_coordinate
 from tauforge.formats.urdf_tree import LETTERS, UrdfJoint, UrdfTree, listed, unknown_name
-from tauforge.formats.xml_reader import shown
+from tauforge.formats.xml_reader import shown, unused
 from tauforge.robots.mechanism.loop_closure import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, Hinge, MechanismJoint, Planar, Slider, Weld
@@ -50,7 +50,11 @@ def described(tree: UrdfTree, tool: str | None, actuated: Sequence[str] | None) 
     """The arguments of Mechanism."""
     at_zero = coordinates_at_zero(tree)
     frames = {tree.root: NO_DISPLACEMENT}
-    bodies, joints = list(_root(tree)), list(_root_joint(tree))
+    bodies: list[Body] = []
+    joints: list[MechanismJoint] = []
+    if tree.root != GROUND_NAME:  # the root link is a body on the ground, so that its name stays
+        bodies.append(tree.bodies[tree.root].as_body(tree.root, NO_DISPLACEMENT))
+        joints.append(Weld(unused(f"{tree.root} on {GROUND_NAME}", tree.joints), GROUND_NAME, tree.root))
     for joint in _by_branches(tree):
         frames[joint.child] = frames[joint.parent].then(
             displaced(joint, at_zero[joint.name]) if joint.type in LETTERS else joint.origin
@@ -101,20 +105,6 @@ def _actuated(tree: UrdfTree, joints: Sequence[MechanismJoint], names: Sequence[
                 remedy=f"Joints that can have actuators: {listed(movable) or 'none'}",
             )
     return in_order([replace(joint, actuated=joint.name in names) for joint in joints], names)
-
-
-def _root(tree: UrdfTree) -> Iterator[Body]:
-    """The root link is a body on the ground, so that its name stays, unless it is called ground itself."""
-    if tree.root != GROUND_NAME:
-        yield tree.bodies[tree.root].as_body(tree.root, NO_DISPLACEMENT)
-
-
-def _root_joint(tree: UrdfTree) -> Iterator[MechanismJoint]:
-    if tree.root != GROUND_NAME:
-        name = f"{tree.root} on {GROUND_NAME}"
-        while name in tree.joints:
-            name += "'"
-        yield Weld(name, GROUND_NAME, tree.root)
 
 
 def _by_branches(tree: UrdfTree) -> Iterator[UrdfJoint]:

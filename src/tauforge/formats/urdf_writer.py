@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from tauforge.errors import ModelError
 from tauforge.formats import xml_writer as xml
 from tauforge.formats.urdf_elements import MOMENTS
 from tauforge.formats.urdf_tree import UNLIMITED
+from tauforge.formats.xml_reader import unused
 from tauforge.formats.xml_writer import SAME_PLACE, Held, opened, tag
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, MechanismJoint, Planar, Spherical
@@ -96,27 +97,23 @@ def _lines(m: Mechanism, zeros: Zeros) -> Iterator[str]:
     names = {body.name for body in m.bodies}
     yield '<?xml version="1.0"?>'
     yield opened("robot", name=m.name)
-    yield "  " + tag("link", name=GROUND_NAME) if root is None else _indented(_link(root, root.home_frame))
+    yield from _indented([tag("link", name=GROUND_NAME)] if root is None else _link(root, root.home_frame))
     for one in held:
         frames[one.body.name] = one.body.home_frame
         if one.body is not root:
-            parent = GROUND_NAME if one.parent == GROUND_NAME else one.parent
-            if root is not None and parent == GROUND_NAME:
-                parent = root.name
-            yield from (f"  {line}" for line in _hung(one, parent, frames[one.parent], names, zeros))
+            parent = root.name if root is not None and one.parent == GROUND_NAME else one.parent
+            yield from _indented(_hung(one, parent, frames[one.parent], names, zeros))
     yield "</robot>"
 
 
-def _indented(lines: Iterator[str]) -> str:
-    return "\n".join(f"  {line}" for line in lines)
+def _indented(lines: Iterable[str]) -> Iterator[str]:
+    return (f"  {line}" for line in lines)
 
 
 def _root(held: list[Held]) -> Body | None:
     """A body that is fixed to the ground where the world is takes the place of the ground."""
-    for one in held:
-        if one.parent == GROUND_NAME and not one.steps and one.body.home_frame == NO_DISPLACEMENT:
-            return one.body
-    return None
+    fixed = (one.body for one in held if one.parent == GROUND_NAME and not one.steps)
+    return next((body for body in fixed if body.home_frame == NO_DISPLACEMENT), None)
 
 
 def _hung(held: Held, parent: str, parent_frame: Transform, names: set[str], zeros: Zeros) -> Iterator[str]:
@@ -126,17 +123,11 @@ def _hung(held: Held, parent: str, parent_frame: Transform, names: set[str], zer
     outer = parent_frame
     for k, step in enumerate(moved):
         last = k == len(moved) - 1
-        child = body.name if last else _unused(f"{body.name} after {step.name}", names)
+        child = body.name if last else unused(f"{body.name} after {step.name}", names)
+        names.add(child)
         yield from _joint(held, step, parent, child, outer, zeros)
         yield from _link(body, frame) if last else [tag("link", name=child)]
         parent, outer = child, step.home
-
-
-def _unused(name: str, names: set[str]) -> str:
-    while name in names:
-        name += "'"
-    names.add(name)
-    return name
 
 
 def _moved(held: Held, frame: Transform, home: Sequence[float]) -> Iterator[Moved]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -97,6 +97,24 @@ class Element:
             return found
         raise self.fault(problem, field=f"{self.tag} {attribute}", remedy=remedy)
 
+    def up_to(self, attribute: str, most: int) -> tuple[float, ...]:
+        """At most so many numbers; none if the attribute is absent."""
+        if attribute not in self.attributes:
+            return ()
+        count = len(WORD.findall(self.attributes[attribute]))
+        return self.numbers(attribute, min(max(count, 1), most))
+
+    def word(self, attribute: str, words: tuple[str, ...], default: str) -> str:
+        """The value of an attribute that is one of a few words."""
+        value = self.attributes.get(attribute, default)
+        if value not in words:
+            problem = f"expected {', '.join(words[:-1])} or {words[-1]}, got {shown(value)}"
+            raise self.fault(problem, field=f"{self.tag} {attribute}")
+        return value
+
+    def is_true(self, attribute: str, default: bool) -> bool:
+        return self.word(attribute, ("true", "false"), str(default).lower()) == "true"
+
     def rgba(self) -> tuple[float, ...]:
         """Red, green, blue and opacity from 0 to 1, of the attribute that both URDF and MJCF call so."""
         found = self.numbers("rgba", 4)
@@ -115,6 +133,13 @@ def _remedy(word: str) -> str | None:
 def shown(text: str) -> str:
     """A text from the file in quotes, cut where it would flood the message."""
     return repr(text if len(text) <= 60 else text[:60] + "...")
+
+
+def unused(name: str, names: Container[str]) -> str:
+    """The name, with as many apostrophes as make it a new one."""
+    while name in names:
+        name += "'"
+    return name
 
 
 def read_xml(path: Path) -> Element:

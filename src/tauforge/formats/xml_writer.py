@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -16,14 +16,16 @@ from tauforge.algebra.vectors import Matrix, Transform, Vector
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.files import written_whole
 from tauforge.formats.toml_schema import DRIVE_KEYS
-from tauforge.formats.xml_reader import MAX_XML_BYTES
+from tauforge.formats.xml_reader import MAX_XML_BYTES, unused
 from tauforge.plugins import save
 from tauforge.robots.mechanism.assembly import ElementaryJoint, elementary_joints
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, Hinge, MechanismJoint, Slider, Spherical, Weld
 from tauforge.robots.plausibility import levels_to_the_caller
-from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.validation import IDENTITY_ROWS, rows
+
+if TYPE_CHECKING:
+    from tauforge.robots.serial.serial_arm import SerialArm
 
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 Value = str | float | Iterable[float] | None  # of an attribute
@@ -140,12 +142,10 @@ def lost_of_joints(m: Mechanism) -> Iterator[str]:
 
 
 def write(arm: SerialArm, path: Path) -> None:
-    """Write the arm as URDF or MJCF, in the way of mechanisms."""
-    save(mechanism_of_arm(arm), path)
+    """Write the arm as URDF or MJCF, as a mechanism whose home is where every coordinate is 0.
 
-
-def mechanism_of_arm(arm: SerialArm) -> Mechanism:
-    """Home is where every coordinate is 0. Bodies have the arm's link frames, and the tool is a body without mass."""
+    Its bodies have the arm's link frames, and the tool is a body without mass.
+    """
     frames = np.asarray(arm.link_frames(np.zeros(arm.n)))
     bodies: list[Body] = []
     joints: list[MechanismJoint] = []
@@ -157,31 +157,14 @@ def mechanism_of_arm(arm: SerialArm) -> Mechanism:
         com = link[:3, :3] @ joint.com + link[:3, 3]
         bodies.append(Body(name, joint.mass, com.tolist(), rows((inertia + inertia.T) / 2), frame=rows(link)))
         kind = Hinge if joint.kind == "R" else Slider
-        joints.append(
-            kind(
-                joint.name,
-                parent,
-                name,
-                here[:3, 3].tolist(),
-                actuated=True,
-                **{key: getattr(joint, key) for key in ("limits", *DRIVE_KEYS)},
-                axis=here[:3, 2].tolist(),
-            )
-        )
+        drive = {key: getattr(joint, key) for key in ("limits", *DRIVE_KEYS)}
+        at, axis = here[:3, 3].tolist(), here[:3, 2].tolist()
+        joints.append(kind(joint.name, parent, name, at, actuated=True, **drive, axis=axis))
         parent = name
     if arm.tool != IDENTITY_ROWS:
         tool = frames[-1] @ np.array(arm.tool)
-        place, name = tool[:3, 3].tolist(), _unused(TOOL_NAME, [body.name for body in bodies])
+        place, name = tool[:3, 3].tolist(), unused(TOOL_NAME, [body.name for body in bodies])
         bodies.append(Body(name, com=place, frame=rows(tool)))
-        joints.append(Weld(_unused(TOOL_NAME, [joint.name for joint in joints]), parent, name, place))
-    return Mechanism(
-        bodies=tuple(bodies),
-        joints=tuple(joints),
-        **{key: getattr(arm, key) for key in ("gravity", "coulomb_speed", "name", "known_exceptions", "sources")},
-    )
-
-
-def _unused(name: str, names: list[str]) -> str:
-    while name in names:
-        name += "'"
-    return name
+        joints.append(Weld(unused(TOOL_NAME, [joint.name for joint in joints]), parent, name, place))
+    same = {key: getattr(arm, key) for key in ("gravity", "coulomb_speed", "name", "known_exceptions", "sources")}
+    save(Mechanism(bodies=tuple(bodies), joints=tuple(joints), **same), path)

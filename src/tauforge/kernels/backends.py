@@ -39,7 +39,7 @@ class NoKernelError(RuntimeError):
 
 
 class NoCompilerError(NoKernelError):
-    """What the target compiles with is not installed; the NumPy reference is used instead."""
+    """The compiler of the target is not installed; the NumPy reference is used instead."""
 
 
 class TooLargeError(NoKernelError):

@@ -18,7 +18,7 @@ COMPARISONS = {"olt": "{} < {}", "ogt": "{} > {}", "oeq": "{} == {}", "ugt": "!(
 
 
 class Dialect(NamedTuple):
-    """What differs between the languages that are written as C.
+    """Differences between the languages that are written as C.
 
     prefix:    of the functions that statements call (`elementary_functions`)
     function:  begins the definition of a function that is called from other generated code

@@ -125,7 +125,7 @@ def load(name: str) -> bytes | None:
 
 
 def _read(path: Path) -> tuple[str | None, bytes]:
-    """What is wrong with the file, and its content. The open file is checked, because its name may change meanwhile."""
+    """The fault of the file or None, and its content. The open file is checked: its name may change meanwhile."""
     with open(path, "rb", opener=_directly) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):

@@ -22,7 +22,7 @@ CLEARLY = 0.8  # a better order has at most this share of waiting values; a smal
 
 
 def is_crowded(graph: Graph) -> bool:
-    """Whether more values wait on average than there is room for, in the order of the source."""
+    """True if more values wait on average than there is room for, in the order of the source."""
     return waiting(graph, as_written(graph)) > ROOM
 
 
@@ -41,7 +41,7 @@ def least_crowded(graph: Graph, loaded: Collection[int] = ()) -> Graph:
 
 
 def waiting(graph: Graph, order: list[int], loaded: Collection[int] = ()) -> float:
-    """How many values wait for their last use, on average. Inputs and constants are read where they are needed."""
+    """Average number of values that wait for their last use. Inputs and constants are read where they are needed."""
     last = [0] * len(graph.nodes)
     for place, k in enumerate(order):
         last[k] = place

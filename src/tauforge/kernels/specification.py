@@ -1,4 +1,4 @@
-"""What a kernel computes, independent of where it runs: a backend turns a specification into a kernel."""
+"""Specifications of kernels, which a backend compiles for its target."""
 
 from __future__ import annotations
 

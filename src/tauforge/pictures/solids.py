@@ -26,7 +26,7 @@ from tauforge.extras import extra_for
 from tauforge.formats.model_files import MANIFEST, PACKAGE
 from tauforge.pictures import triangles
 from tauforge.pictures.triangles import Mesh, sound, stretched, thinned
-from tauforge.robots.drawing import LARGEST_SIZE, Box, Cylinder, Drawing, MeshFile, Shape, Solid, Sphere
+from tauforge.robots.drawing import LARGEST_SIZE, Box, CylinderShape, Drawing, MeshFile, Shape, Solid, Sphere
 from tauforge.robots.plausibility import levels_to_the_caller
 
 MESH_KINDS = ("stl", "obj", "ply", "glb", "dae")
@@ -322,7 +322,7 @@ def mesh_of(shape: Shape) -> Mesh:
     match shape:
         case Box(size):
             return sound(stretched(triangles.box(), np.array(size)))
-        case Cylinder(radius, length):
+        case CylinderShape(radius, length):
             vertices, faces = triangles.cylinder()
             centred = Mesh(vertices - (0.0, 0.0, 0.5), faces)
             return sound(stretched(centred, np.array([radius, radius, length])))

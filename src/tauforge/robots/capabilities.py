@@ -1,6 +1,6 @@
-"""What only some robots can do, or do in their own way: objects that a robot has, or None where it cannot.
+"""Capabilities: objects for what only some robots can do, or do in their own way. None stands for a missing one.
 
-A robot makes each of them once. Their methods are all that callers need: where one is None, callers raise or skip.
+A robot makes each of them once. Callers need nothing but their methods, and raise or skip where one is None.
 """
 
 from __future__ import annotations
@@ -109,16 +109,16 @@ class Bounds(Capability):
 
 @ours
 class Dissipation(Capability):
-    """What in the robot itself takes energy."""
+    """Energy losses in the robot itself, such as friction of its joints."""
 
     @property
     def takes_energy(self) -> bool:
-        """Whether it does with the robot's own numbers."""
+        """True if energy is lost with the robot's own numbers."""
         return True
 
     @property
     def jumps(self) -> bool:
-        """Whether friction jumps at rest."""
+        """True if friction is discontinuous at rest."""
         return False
 
     def dampers(self, fields: Fields) -> Dampers | None:
@@ -162,7 +162,7 @@ class JointFriction(Dissipation):
 
 @ours
 class Designs(Capability, ABC):
-    """The numbers that a designer chooses, and the robots that they give."""
+    """The numbers that a designer chooses, and the robots with other values of them."""
 
     @property
     @abstractmethod
@@ -206,7 +206,7 @@ def design_parameters(robot: Robot) -> dict[str, DesignParameter]:
 
 @ours
 class Sensors(Capability):
-    """What is measured at the actuators; by default actuators move as the coordinates do, one by one."""
+    """Measurements at the actuators; by default actuators move as the coordinates do, one by one."""
 
     @property
     def quantities(self) -> tuple[Sensor, ...]:

@@ -31,7 +31,7 @@ class Box(NamedTuple):
 
 
 @with_field_docs
-class Cylinder(NamedTuple):
+class CylinderShape(NamedTuple):
     """A cylinder along z, its centre at the origin.
 
     radius: m
@@ -68,7 +68,7 @@ class MeshFile(NamedTuple):
     given: str = ""
 
 
-Shape = Box | Cylinder | Sphere | MeshFile
+Shape = Box | CylinderShape | Sphere | MeshFile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class Visual:
     name:      what it is a part of, such as a link of a URDF
     link:      0 for the base, i for the link of joint i
     placement: 4 x 4, link frame <- shape
-    shape:     Box, Cylinder, Sphere or MeshFile
+    shape:     Box, CylinderShape, Sphere or MeshFile
     rgba:      (4,) red, green, blue and opacity, 0 to 1; None where nothing is said
     """
 
@@ -138,7 +138,7 @@ class Point(NamedTuple):
 
 
 class Action(NamedTuple):
-    """Where an actuator acts.
+    """Place and axis at which an actuator acts.
 
     name:  the actuator's
     place: (..., 3) m, world
@@ -170,7 +170,7 @@ class Solid(NamedTuple):
 
     name:      what it is a part of
     transform: (..., 4, 4) world <- shape
-    shape:     Box, Cylinder, Sphere or MeshFile; a file is read by whoever draws it
+    shape:     Box, CylinderShape, Sphere or MeshFile; a file is read by whoever draws it
     rgba:      (4,) 0 to 1, or None where the description has no colour
     """
 
@@ -181,7 +181,7 @@ class Solid(NamedTuple):
 
 
 class Reaction(NamedTuple):
-    """What one body exerts on the next at a joint.
+    """Force and moment that one body exerts on the next at a joint.
 
     name:   the joint's
     place:  (..., 3) m, world: where the force acts, and the point that the moment is about

@@ -1,4 +1,4 @@
-"""By what a robot's inverse dynamics can be computed."""
+"""The formulations by which inverse dynamics of a robot can be computed."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Formulations(Capability):
 
     @property
     def take_wrench(self) -> bool:
-        """Whether inverse dynamics takes an external wrench."""
+        """True if inverse dynamics takes an external wrench."""
         return any(WRENCH in (load.name, load.also) for load in self.robot.functions[INVERSE].optional)
 
     def in_own_words(self, function: str, named: Mapping[str, Any]) -> dict[str, Any]:

@@ -85,7 +85,7 @@ class Payload:
 
 
 def one_payload(given: object) -> Payload:
-    """What a robot is to carry, if it is a single payload."""
+    """The payload that a robot is to carry; an error unless it is a single Payload."""
     if not isinstance(given, Payload):
         raise ShapeError(
             "payload",

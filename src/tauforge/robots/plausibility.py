@@ -1,6 +1,6 @@
 """Warnings about numbers that are used as given, but are probably wrong.
 
-They are inertias that no body can have, and degrees or millimetres where radians and metres are meant.
+Such are inertias that no body can have, and degrees or millimetres in place of radians and metres.
 """
 
 from __future__ import annotations
@@ -8,18 +8,19 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from tauforge.errors import TauforgeWarning, UnphysicalInertiaWarning
+from tauforge.errors import ModelError, TauforgeWarning, UnphysicalInertiaWarning
+from tauforge.robots.records import KnownException
 from tauforge.validation import Rows
 
 TOLERANCE = 1e-9  # relative to the largest principal moment
 
 
 def inertia_fault(inertia: Rows) -> str | None:
-    """What is wrong with an inertia about the centre of mass, or None."""
+    """The fault of an inertia about the centre of mass, in words, or None."""
     moments = np.linalg.eigvalsh(np.asarray(inertia))
     slack = TOLERANCE * np.abs(moments).max()
     text = ", ".join(f"{moment:.4g}" for moment in moments)
@@ -39,8 +40,22 @@ def warn_of_faults(robot: str, bodies: dict[str, Rows], known: Collection[str]) 
             warnings.warn(text, UnphysicalInertiaWarning, stacklevel=levels_to_the_caller())
 
 
+def check_bodies(robot: str, bodies: dict[str, Rows], exceptions: Sequence[KnownException]) -> None:
+    """ModelError for an exception that is of no body, a warning for each unphysical body without an exception."""
+    if not all(isinstance(exception, KnownException) for exception in exceptions):
+        raise ModelError("expected a sequence of KnownException", field="known_exceptions")
+    known = {exception.body for exception in exceptions}
+    if unknown := known - set(bodies):
+        raise ModelError(
+            f"there is no body named {', '.join(sorted(unknown))}",
+            field="known_exceptions",
+            remedy=f"Known: {', '.join(bodies) or 'none, the robot has no masses'}",
+        )
+    warn_of_faults(robot, bodies, known)
+
+
 def levels_to_the_caller() -> int:
-    """How far up the first code lies that is neither ours nor the dataclass machinery's."""
+    """Number of frames up to the first code that is neither ours nor the dataclass machinery's."""
     level, frame = 0, inspect.currentframe()
     while frame is not None and (
         frame.f_globals.get("__name__", "").partition(".")[0] in ("tauforge", "dataclasses")

@@ -1,4 +1,4 @@
-"""Where a robot is: positions beside coordinates, loops that close, and the body that it moves."""
+"""Positions and coordinates of a robot, loops that must close, and the body that it moves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Scalars = Sequence[Scalar]
 
 @ours
 class Positions(Capability):
-    """What positions (..., N) are beside coordinates (..., n), and velocities beside the rates of these.
+    """Positions (..., N) and coordinates (..., n) of a robot, its velocities and the rates of coordinates.
 
     By default a position is its coordinates, and velocities are their rates.
     """

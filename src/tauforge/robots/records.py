@@ -38,7 +38,7 @@ class Coordinate(NamedTuple):
 
     @property
     def turns(self) -> bool:
-        """Whether it is an angle."""
+        """True for an angle."""
         return self.unit == "rad"
 
     @property
@@ -52,7 +52,7 @@ class Coordinate(NamedTuple):
 
 @with_field_docs
 class Actuator(NamedTuple):
-    """What moves a robot.
+    """An actuator of a robot.
 
     name:      such as a joint's name, or "leg1"
     unit:      of its force: "N m" or "N"
@@ -69,13 +69,13 @@ class Actuator(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What tables and sentences call it."""
+        """Its name in tables and sentences."""
         return self.label or self.name
 
 
 @with_field_docs
 class Sensor(NamedTuple):
-    """What is measured at an actuator.
+    """A quantity that is measured at an actuator.
 
     column: of its values in files, such as "q1" or "l1"
     unit:   "rad" or "m"
@@ -87,7 +87,7 @@ class Sensor(NamedTuple):
 
 @with_field_docs
 class Limit(NamedTuple):
-    """What a position must not exceed: one side of the range of one quantity.
+    """A limit of positions: one side of the range of one quantity.
 
     name:     what is wrong beyond it, such as "leg 3 is too long"
     kind:     what legends call all limits of its kind, such as "stroke"
@@ -175,7 +175,7 @@ class KnownException(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Where parameters of a catalogue entry come from."""
+    """Publication that parameters of a catalogue entry come from."""
 
     fields: tuple[str, ...]
     source: str

@@ -1,4 +1,4 @@
-"""What a robot is: the contract that motion, control, simulation, analysis, plots and the command line rely on."""
+"""The contract of a robot, on which motion, control, simulation, analysis, plots and the command line rely."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Scalars = Sequence[Scalar]
 
 @ours
 class Robot(WithFunctions):
-    """What motion, control, simulation, analysis, plots and the command line may ask. SI units, radians.
+    """A robot, as motion, control, simulation, analysis, plots and the command line use it. SI units, radians.
 
     A kind of robot is a subclass. It must give 1 to 4; the rest has defaults that fit a robot whose velocities are the
     rates of its coordinates and whose actuators act on them one by one. Batches lead: (..., n).
@@ -101,12 +101,12 @@ class Robot(WithFunctions):
 
     @property
     def dissipation(self) -> Dissipation | None:
-        """What in the robot itself takes energy; None where nothing does."""
+        """Energy losses in the robot itself; None if there are none."""
         return None
 
     @property
     def designs(self) -> Designs | None:
-        """What a designer may choose; None where that is nothing."""
+        """Numbers that a designer may choose; None if there are none."""
         return None
 
     # ----------------------------------------------------------------------------------------------- 1, 2, 3, 4
@@ -130,11 +130,11 @@ class Robot(WithFunctions):
 
     @abstractmethod
     def varied_model(self, values: Mapping[str, Scalars]) -> Any:
-        """What the formulas take first, with these fields, flat lists of scalars, instead of the robot's own."""
+        """The first argument of the formulas, with these fields, flat lists of scalars, instead of the robot's own."""
 
     @computed_once
     def model(self) -> Any:
-        """What the formulas take first."""
+        """The first argument of the formulas."""
         return self.varied_model({})
 
     @property
@@ -163,7 +163,7 @@ class Robot(WithFunctions):
         """The points, segments and frames that pictures show, at positions (..., N)."""
 
     def reactions(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> tuple[Reaction, ...]:
-        """What the joints carry at states, with the loads of inverse dynamics; none where it is not known.
+        """Forces and moments in the joints at states, with the loads of inverse dynamics; empty if unknown.
 
         Components that are not unique are NaN.
         """
@@ -243,7 +243,7 @@ class Robot(WithFunctions):
         return found
 
     def _random_argument(self, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
-        """What `random_arguments` gives for this argument at these states; None for numbers of order one."""
+        """This argument for `random_arguments` at these states; None for numbers of order one."""
         names = [a.name for a in self.functions["inverse_dynamics"].arguments]
         if argument in names:
             return states[names.index(argument)]
@@ -283,7 +283,7 @@ class Robot(WithFunctions):
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """What the robot was made from: compiled code and other conveniences are made again."""
+        """The attributes that the robot was made from. Compiled code and capabilities are made again."""
         kind = type(self)
         return {
             name: value
@@ -325,7 +325,7 @@ class Robot(WithFunctions):
         return {"name": self.name, "gravity": self.gravity, "coordinates": coordinates, "actuators": actuators}
 
     def issues(self) -> list[str]:
-        """What is accepted and will disappoint later, such as missing masses."""
+        """Sentences about what is accepted but will fail later, such as missing masses."""
         return []
 
 
@@ -337,5 +337,5 @@ def check_robot(name: str, robot: object) -> Robot:
 
 
 def noun_of(robot: Robot) -> str:
-    """What sentences call the robot: the last word of its kind, such as "arm"."""
+    """The noun for the robot in sentences: the last word of its kind, such as "arm"."""
     return robot.kind.rpartition(" ")[2]

@@ -69,7 +69,7 @@ class StateSpace(Capability):
         return None
 
     def start_refusals(self, position: Array, velocity: Array, fields: Fields) -> dict[int, str]:
-        """Why no motion starts at rows of positions (k, N) and velocities (k, n), by their numbers.
+        """Reasons why no motion starts at rows of positions (k, N) and velocities (k, n), by row number.
 
         fields: varying, (k, ...) each, instead of the robot's own
         """

@@ -60,7 +60,7 @@ METRE = 1.0  # the length by which moments become forces unless another is given
 
 
 class Question(NamedTuple):
-    """What is asked at every position.
+    """A request for quantities at every position.
 
     quantities: names of QUANTITIES
     payload:    whether a payload is held
@@ -77,7 +77,7 @@ class Question(NamedTuple):
 
 
 def codes(robot: Robot, *, forces: bool = False, condition: bool = False) -> tuple[str, ...]:
-    """What the codes of "limit" mean, from 0.
+    """Meanings of the codes of "limit", from 0.
 
     forces, condition: whether holding forces and the condition number are judged, too
     """
@@ -92,7 +92,7 @@ def codes(robot: Robot, *, forces: bool = False, condition: bool = False) -> tup
 
 
 def unknown_words(robot: Robot) -> str:
-    """What UNKNOWN_LIMIT means."""
+    """Meaning of UNKNOWN_LIMIT for the robot."""
     return "the loops do not close" if robot.loops is not None else "the position is not finite"
 
 

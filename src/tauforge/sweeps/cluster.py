@@ -94,7 +94,7 @@ def _fault_of(address: str) -> str:
 
 
 async def _kind_of_server(address: str) -> str:
-    """Such as "Scheduler", or "Worker" where an address of one is given by mistake."""
+    """Kind of a server, such as "Scheduler", or "Worker" where an address of one is given by mistake."""
     from distributed.comm.core import connect
     from distributed.security import Security
 
@@ -109,7 +109,7 @@ async def _kind_of_server(address: str) -> str:
 def blocks_on_cluster(
     client: Client, study: Study, store: Store, indices: Iterable[Index], finished: Callable[[Index], None]
 ) -> None:
-    """Does the blocks on the client's workers. SweepError before any work if they cannot give the same results."""
+    """Computes the blocks on the client's workers. SweepError before any work if they cannot give the same results."""
     with sweeps_extra():
         import cloudpickle
         from distributed import KilledWorker, as_completed
@@ -152,7 +152,7 @@ def blocks_on_cluster(
 
 
 def check_workers(client: Client, path: Path) -> None:
-    """SweepError unless there are workers, and all of them have what this process has and see the store."""
+    """Raises SweepError unless there are workers, and all of them have what this process has and see the store."""
     if not client.nthreads():
         raise SweepError("the cluster has no workers", store=path, remedy="Start some: dask worker ADDRESS")
     try:
@@ -178,7 +178,7 @@ def look_around(path: str) -> dict[str, Any]:
 
 
 def compute_pickled(pickled: bytes, path: str, index: Index) -> None:
-    """The task, as workers get it. Dask asks again for what a lost worker had finished: that is in the store."""
+    """The task of a worker, one block. Dask asks again for what a lost worker had finished: that is in the store."""
     study, store = _unpickled(pickled, path)
     if not store.is_done(index):
         compute_block(study, store, index)
@@ -186,7 +186,7 @@ def compute_pickled(pickled: bytes, path: str, index: Index) -> None:
 
 @lru_cache(maxsize=4)
 def _unpickled(pickled: bytes, path: str) -> tuple[Study, Store]:
-    """Once for all blocks that a worker does: a robot compiles its kernels when it is first asked."""
+    """Study and store, once for all blocks of a worker: a robot compiles its kernels when it is first asked."""
     import pickle
 
     study: Study = pickle.loads(pickled)

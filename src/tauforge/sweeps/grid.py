@@ -70,7 +70,7 @@ class Axis:
 
     @classmethod
     def from_text(cls, text: str) -> Axis:
-        """An axis as on the command line.
+        """Reads an axis as the command line gives it.
 
         text: "x=-0.5:0.5:101" is 101 values from -0.5 to 0.5; "seed=0:1000" is the whole numbers 0 to 999;
               "mass=0,1,2" is a list. Numbers may carry units: "theta_x=-30deg:30deg:61" is in rad.
@@ -96,7 +96,7 @@ class Axis:
 
 
 def check_axes(axes: Iterable[Axis]) -> tuple[Axis, ...]:
-    """The axes, if there are any, their names differ and int64 can count the points of their grid."""
+    """Checks axes: there are some, their names differ, and int64 can count the points of their grid."""
     found = tuple(axes)
     if not found:
         raise ModelError("a sweep needs an axis", field="axis", remedy=f"Write {FORMS}")
@@ -126,7 +126,7 @@ def with_units(axes: Sequence[Axis], units: dict[str, str]) -> tuple[Axis, ...]:
 
 
 def check_name(what: str, name: str) -> None:
-    """ModelError for a name that no folder and no variable should have."""
+    """Raises ModelError for a name that no folder and no variable should have."""
     if not VARIABLE_NAME.fullmatch(name):
         raise ModelError(
             f"{name!r} cannot be the name of an {what}" if what == "axis" else f"{name!r} cannot name a {what}",

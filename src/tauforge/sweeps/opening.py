@@ -58,7 +58,7 @@ NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)  # file sys
 def opened_store(
     path: Path, study: Study, grid: Grid, *, command: str | None = None, restart: bool = False
 ) -> Iterator[Store]:
-    """The store, made where there is none, while nobody else works on it.
+    """Opens the store, made where there is none, while nobody else works on it.
 
     ModelError for a path that is something else, or a store that was asked for something else.
     """
@@ -76,12 +76,12 @@ def opened_store(
 
 
 def lock_file(path: Path) -> Path:
-    """Beside the status, in a folder that nobody lists for arrays."""
+    """Path of the lock: beside the status, in a folder that nobody lists for arrays."""
     return path / STATUS / "lock"
 
 
 def check_same(path: Path, study: Study, grid: Grid) -> None:
-    """ModelError with what differs, unless the store was asked for the same and made with the same."""
+    """Raises ModelError with what differs, unless the store was asked for the same and made with the same."""
     if damaged := damaged_metadata(path):
         places = ", ".join(str(Path(name) / FILE) for name in damaged[:NAMED_DIFFERENCES])
         raise ModelError(f"the metadata is damaged: {places}", file=path, remedy=ANOTHER)
@@ -108,7 +108,7 @@ def _check_axes(store: Store, study: Study) -> None:
 
 
 def make_store(path: Path, study: Study, grid: Grid, command: str | None) -> None:
-    """A new store at a path where nothing is, or an empty folder; it appears there complete.
+    """Makes a store at a path where nothing or an empty folder is; it appears there complete.
 
     If another process makes one there at the same time, the first one stays.
     """
@@ -140,7 +140,7 @@ def _remove_for_good(folder: Path) -> None:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Folders of processes that were killed while they made or removed a store at this path, and half files in it."""
+    """Removes folders of processes that were killed while they made or removed this store, and half files in it."""
     ours = re.compile(re.escape(f".{path.name}.") + r"[0-9a-f]{12}\.tmp")
     for left in path.parent.iterdir():
         if ours.fullmatch(left.name):
@@ -151,7 +151,7 @@ def remove_leftovers(path: Path) -> None:
 
 
 def remove_store(path: Path) -> None:
-    """Removes it from its name in one step, then from the disk; ModelError if the folder holds something else, too."""
+    """Removes a store from its name in one step, then from the disk; ModelError if its folder holds other things."""
     foreign = [x.name for x in path.iterdir() if x.name != FILE and not (x / FILE).is_file() and x.name != LEDGER]
     if foreign:
         names = ", ".join(sorted(foreign))

@@ -29,7 +29,7 @@ def number_option(options: Mapping[str, str], name: str, unit: str, default: flo
 
 
 def positive_option(options: Mapping[str, str], name: str, unit: str, default: float) -> float:
-    """The same, and ModelError unless it is above 0."""
+    """The number of an option, as `number_option`; ModelError unless it is above 0."""
     found = number_option(options, name, unit, default)
     if found <= 0:
         raise ModelError(f"expected a number above 0, got {found:g}", field=f"option {name}")
@@ -54,12 +54,12 @@ def numbers_option(options: Mapping[str, str], name: str, units: Sequence[str]) 
 
 
 def point_option(options: Mapping[str, str], name: str) -> Array:
-    """(3,) m; the origin where the option is not given."""
+    """A point (3,) m; the origin where the option is not given."""
     return numbers_option(options, name, ["m"] * 3) if name in options else np.zeros(3)
 
 
 def check_values(axes: Iterable[Axis], name: str, holds: Callable[[Array], Array], words: str) -> None:
-    """ModelError where an axis of this name has values that do not hold. words: what they must be, such as ">= 0"."""
+    """Raises ModelError where values of an axis do not hold. words: what they must be, such as ">= 0"."""
     for axis in axes:
         if axis.name == name and not (good := holds(axis.values)).all():
             raise ModelError(f"expected {words}, got {axis.values[~good][0]:g}", field=f"axis {name}")
@@ -91,7 +91,7 @@ class SweptPositions:
     columns: Mapping[str, int]
 
     def of(self, robot: Robot, block: Mapping[str, Array]) -> Array:
-        """(k, N) from the coordinates (k,) of a block; NaN where there is no position."""
+        """Positions (k, N) from the coordinates (k,) of a block; NaN where there is no position."""
         found = np.tile(self.home, (len(next(iter(block.values()))), 1))
         for name, column in self.columns.items():
             found[:, column] = block[name]
@@ -149,7 +149,7 @@ def motions_of(robot: Robot, at: Mapping[str, float], options: Mapping[str, str]
     """The motions that the options ask for, by their names. Options as in `builtin_studies`."""
     if "motions" in options:
         if given := next((name for name in ("end", "duration") if name in options), "at" if at else None):
-            raise ModelError(f"the files of motions leave no room for {given}", field="option motions")
+            raise ModelError(f"`motions` cannot be combined with {given}", field="option motions")
         return _files(robot, options)
     if "smooth" in options:
         raise ModelError("only motions from files are smoothed", field="option smooth")
@@ -192,7 +192,7 @@ def _files(robot: Robot, options: Mapping[str, str]) -> dict[str, Motion]:
 
 
 def shares_of_time(times: Array) -> Array:
-    """(k,) weights of the trapezoidal rule at times (k,) s, strictly increasing; their sum is 1."""
+    """Weights (k,) of the trapezoidal rule at times (k,) s, strictly increasing; their sum is 1."""
     steps = np.diff(times)
     found = np.zeros(len(times))
     found[:-1] += steps / 2
@@ -201,7 +201,7 @@ def shares_of_time(times: Array) -> Array:
 
 
 def root_mean_square(values: Array, shares: Array) -> Array:
-    """(..., n) over the times of values (..., k, n), weighted by shares (k,).
+    """Root mean squares (..., n) over the times of values (..., k, n), weighted by shares (k,).
 
     The sums go from the first time to the last. NumPy's own sums take an order that depends on the shape of the whole
     array, and then a point's result would depend on the block in which it is computed.
@@ -210,5 +210,5 @@ def root_mean_square(values: Array, shares: Array) -> Array:
 
 
 def largest_size(values: Array) -> Array:
-    """(..., n) over the times of values (..., k, n); NaN where one is."""
+    """Largest sizes (..., n) over the times of values (..., k, n); NaN where one is."""
     return np.asarray(np.abs(values).max(axis=-2))

@@ -41,7 +41,7 @@ def plot(
     at: Mapping[str, Place] | None = None,
     partial: bool = False,
 ) -> Any:
-    """A picture of one result of a sweep, as a matplotlib Figure.
+    """Draws one result of a sweep, as a matplotlib Figure.
 
     store:   path of a store, or a Dataset of `open_dataset`, such as a part of it
     result:  its name; default the first one

@@ -35,7 +35,7 @@ RATE_OVER = 10.0  # s, over which the rate is averaged
 
 @with_field_docs
 class Outcome(NamedTuple):
-    """Outcome of a sweep.
+    """Result of a run of a sweep.
 
     store:    its path
     points:   of the grid
@@ -128,7 +128,7 @@ def _stopped(path: Path, error: OSError) -> SweepError:
 def blocks_on_threads(
     study: Study, store: Store, indices: Iterable[Index], threads: int, finished: Callable[[Index], None]
 ) -> None:
-    """Does the blocks, one at a time on every thread, so that memory does not grow with their number.
+    """Computes the blocks, one at a time on every thread, so that memory does not grow with their number.
 
     After an error or an interrupt no further block begins, and those in hand are finished first.
     """
@@ -158,7 +158,7 @@ def blocks_on_threads(
 
 @contextmanager
 def progress_bar(label: str, total: int, done: int, *, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Call it with the points of every block that is finished. Without a terminal it says nothing.
+    """Shows progress; call what it gives with the points of every finished block. Without a terminal it says nothing.
 
     total, done: points of the grid, and of the blocks that were there already
     shown:       whether to say anything

@@ -154,7 +154,7 @@ def is_sweep(path: Path) -> bool:
 
 
 def open_dataset(store: str | os.PathLike[str], *, partial: bool = False) -> Dataset:
-    """The results of a sweep as an xarray Dataset, which reads them when they are used.
+    """Opens the results of a sweep as an xarray Dataset, which reads them when they are used.
 
     partial: whether blocks may be missing; they read as NaN, or as the fill of an integer
 
@@ -196,7 +196,7 @@ class Damage(NamedTuple):
 
 
 def verify(store: str | Path) -> Damage:
-    """Reads every block that is done, and says what does not have its checksum. The store is left as it is.
+    """Reads every block that is done, and lists what does not have its checksum. The store is left as it is.
 
     `run(..., verify=True)` computes damaged blocks again.
     """
@@ -235,7 +235,7 @@ def _readable(read: Callable[[Any], Any], of: Any) -> bool:
 
 
 def sweeps_extra() -> AbstractContextManager[None]:
-    """For imports of the libraries of the extra `sweeps`, which are made when they are needed."""
+    """Context for imports of the libraries of the extra `sweeps`, which are made when they are needed."""
     return extra_for("sweeps need", "sweeps")
 
 
@@ -253,7 +253,7 @@ def damaged_metadata(path: Path) -> list[str]:
 
 
 def _same(own: dict[str, Any], repeated: dict[str, Any]) -> bool:
-    """Groups have a place for repeated metadata, which is empty where it is repeated itself."""
+    """True for equal metadata. Groups have a place for repeated metadata, empty where it is repeated itself."""
     nothing = {"consolidated_metadata": None}
     return own | nothing == repeated | nothing
 
@@ -267,7 +267,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def description(study: Study, grid: Grid) -> dict[str, Any]:
-    """As JSON. Two runs with equal descriptions write the same bytes."""
+    """Description of a sweep, as JSON. Two runs with equal descriptions write the same bytes."""
     return {
         "format": FORMAT,
         "study": study.name,
@@ -284,7 +284,7 @@ def axis_attributes(axis: Axis) -> dict[str, Any]:
 
 
 def result_attributes(result: Result) -> dict[str, Any]:
-    """As the CF conventions name them, so that xarray labels its plots."""
+    """Attributes of a result as the CF conventions name them, so that xarray labels its plots."""
     found: dict[str, Any] = {"units": result.unit} if result.unit else {}
     if result.meaning:
         found["long_name"] = result.meaning

@@ -1,4 +1,4 @@
-"""The study "tracking": how well computed torque follows a motion when the model's masses are not the robot's."""
+"""The study "tracking": errors of computed torque when the masses of the model are not those of the robot."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class TrackingErrors:
         frequency: float | Array,
         duration: float | None = None,
     ) -> Rollout:
-        """One run for each row of the fields; frequency: one for all, or (N,) in one rollout."""
+        """Simulates one run for each row of the fields; frequency: one for all, or (N,) in one rollout."""
         in_rows = isinstance(frequency, np.ndarray)
         law = ComputedTorque(self.robot, *_gains(self.frequency if in_rows else frequency))
         matrices = (np.multiply.outer(gain, np.eye(self.robot.n)) for gain in _gains(frequency))
@@ -166,7 +166,7 @@ def _with_smooth_friction(robot: Robot, options: Mapping[str, str]) -> Robot:
 
 
 def _tried(compute: TrackingErrors, axes: Sequence[str]) -> TrackingErrors:
-    """The computation after one control period of one run: errors come now, and not from a block on a cluster."""
+    """Tries one control period of one run: errors come now, and not from a block on a cluster."""
     fields = compute.errors.drawn(np.zeros(1, np.int64), np.array([compute.spread]))
     payloads, period = np.zeros(1) if "payload" in axes else None, compute.targets.period
     compute.runs(fields, payloads, compute.frequency, period)
@@ -258,5 +258,5 @@ def _bodies(value: Array) -> tuple[int, ...]:
 
 
 def _units(seed: int, count: int) -> Array:
-    """Numbers between -1 and 1, the same for a seed on every machine."""
+    """Random numbers between -1 and 1, the same for a seed on every machine."""
     return np.asarray(2 * np.random.Generator(np.random.PCG64(seed)).random(count) - 1)

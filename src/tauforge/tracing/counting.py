@@ -47,7 +47,7 @@ def operations(tally: Counter[str]) -> Operations:
 
 
 def varying(graph: Graph, constants: str) -> list[bool]:
-    """Which nodes depend on more than inputs whose names begin with `constants` (parameters of the robot)."""
+    """Mask of nodes that depend on more than inputs whose names begin with `constants` (parameters of the robot)."""
     result: list[bool] = []
     for node in graph.nodes:
         if node.op == "input":

@@ -36,7 +36,7 @@ def pulled_back(
 
 
 def dependent(graph: Graph, wrt: Sequence[str]) -> list[bool]:
-    """Which nodes depend on the inputs of these names."""
+    """Mask of nodes that depend on the inputs of these names."""
     depends: list[bool] = []
     for node in graph.nodes:
         depends.append(node.name in wrt if node.op == "input" else any(depends[a] for a in node.args))

@@ -27,12 +27,12 @@ PARTS = {"link": LINK, "rod": LINK, "spring": ROD, "leg": ROD, "base": BASE, "pl
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
-    """0 to 255 each, of a text such as "#0a8a5f"."""
+    """Parts from 0 to 255 of a colour such as "#0a8a5f"."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
 def rgb_rows(colours: list[str]) -> Array:
-    """(k, 3) bytes."""
+    """Bytes (k, 3) of colours."""
     return np.array([rgb(colour) for colour in colours], np.uint8).reshape(-1, 3)
 
 
@@ -68,7 +68,7 @@ def condition_colour(condition: float) -> str:
 
 
 class ForceScale:
-    """largest: N m and N by unit, since it was made or forgotten
+    """Scale of the forces. largest: N m and N by unit, since it was made or forgotten
 
     usual: (m,) N m or N, of the actuators
     """
@@ -80,11 +80,11 @@ class ForceScale:
             self._least[unit] = max(self._least[unit], LEAST_FILL * float(force))
 
     def forget(self) -> None:
-        """A large force of the past, such as that near a singular pose, does not make all later arrows short."""
+        """Forgets large forces of the past, such as those near a singular pose, which would make later arrows short."""
         self.largest = dict.fromkeys(self._units, 0.0)
 
     def of(self, forces: Array) -> Array:
-        """(m,) the largest force so far of each actuator's unit, these among them, at least a hundredth of a usual one.
+        """Largest force (m,) so far of each actuator's unit, these among them, at least a hundredth of a usual one.
 
         It is 1 where all are 0.
         """

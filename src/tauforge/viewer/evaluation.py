@@ -103,7 +103,7 @@ class Evaluation:
 
     @property
     def formulations(self) -> tuple[str, ...]:
-        """Those of the robot that take a payload."""
+        """Formulations of the robot that take a payload."""
         return self.robot.formulations.taking(["payload"] if self.takes_payload else [])
 
     def start(self) -> State:
@@ -112,7 +112,7 @@ class Evaluation:
         return State(np.array(self.robot.positions.default, float), zero, zero, 0.0, self.gravity)
 
     def usual_forces(self) -> Array:
-        """(m,) N m or N, the largest of a few random states; 0 where there are none."""
+        """Largest forces (m,) N m or N of a few random states; 0 where there are none."""
         try:
             motion = self.robot.random_states(USUAL_STATES)
         except TauforgeError:  # a robot that hardly stands anywhere
@@ -139,7 +139,7 @@ class Evaluation:
         return ", ".join(texts)
 
     def read(self, state: State) -> Reading:
-        """All that the panel shows."""
+        """Computes all that the panel shows."""
         robot = self.robot
         rows, rates = state.position[None], state.velocity[None]
         conditions = body_condition(robot, rows)
@@ -172,7 +172,7 @@ class Evaluation:
         return forces
 
     def warm_up(self, is_wanted: Callable[[], bool]) -> None:
-        """Has the kernels made that the first payload, the first other gravity and both need.
+        """Makes the kernels that the first payload, the first other gravity and both need.
 
         is_wanted: asked between them
         """
@@ -226,14 +226,14 @@ class Evaluation:
         return formulation is not None and formulation != self.robot.formulations.default
 
     def _scale(self, state: State) -> float:
-        """By how much gravity is larger than that of the heavy robot."""
+        """Ratio by which gravity is larger than that of the heavy robot."""
         return state.gravity / (self.gravity or 1.0)
 
     def _loads(self, state: State) -> dict[str, Any]:
         return {"payload": Payload(state.payload)} if self.takes_payload and state.payload else {}
 
     def _forces(self, state: State, formulation: str | None) -> Array:
-        """(..., m) NaN where there are none."""
+        """Forces (..., m); NaN where there are none."""
         if self.problem:
             return np.full((*state.position.shape[:-1], len(self.robot.actuators)), np.nan)
         options = self._loads(state)
@@ -274,7 +274,8 @@ def not_unique(reactions: Sequence[Reaction]) -> str:
 
 
 def told_condition(robot: Robot, position: Array) -> Array | None:
-    """(...) what tells singular positions: the loops' condition, for they have forces where a tool loses a freedom;
-    without loops the condition number. None where there is neither.
+    """Numbers (...) that tell singular positions; None where there are none.
+
+    With loops their condition, for there are forces where a tool loses a freedom; without loops the condition number.
     """
     return body_condition(robot, position) if robot.loops is None else robot.loops.condition(position)

@@ -54,7 +54,7 @@ class Arrows(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A bar. start, end: (3,) m; radius: m"""
+    """Straight bar of the drawing. start, end: (3,) m; radius: m"""
 
     name: str
     start: Array
@@ -89,7 +89,7 @@ def _bars_of(segment: Segment, size: float) -> list[Bar]:
 
 
 def bars(drawing: Drawing, size: float) -> Bodies:
-    """The pieces as cylinders."""
+    """The bars as cylinders."""
     names, starts, ends, radii, kinds = zip(*found, strict=True) if (found := bars_of(drawing, size)) else ((),) * 5
     placed = along(np.reshape(starts, (-1, 3)), np.reshape(ends, (-1, 3)), np.array(radii, float))
     return Bodies(placed, tuple(names), colours.rgb_rows(list(kinds)))
@@ -213,13 +213,13 @@ def plate(corners: Array, thickness: float) -> Mesh:
 
 
 def quaternions(rotations: Array) -> Array:
-    """(..., 4) w, x, y, z of (..., 3, 3)."""
+    """Quaternions (..., 4) w, x, y, z of rotations (..., 3, 3)."""
     R = Matrix.of([[rotations[..., i, j] for j in range(3)] for i in range(3)])
     return np.stack([np.asarray(part) for part in quaternion_of_rotation(R)], axis=-1)
 
 
 def rotation(wxyz: Array) -> Array:
-    """(3, 3) of a quaternion (4,). Identity: undoes `quaternions`."""
+    """Rotation (3, 3) of a quaternion (4,). Identity: undoes `quaternions`."""
     unit = wxyz / np.linalg.norm(wxyz)
     return np.array([list(row) for row in Quaternion(*unit.tolist()).rotation().rows])
 
@@ -233,7 +233,7 @@ def along(starts: Array, ends: Array, radius: Array | float) -> Placed:
 
 
 def turns_from_z(ways: Array) -> Array:
-    """(k, 4) the shortest turns that lead z to these directions (k, 3)."""
+    """Quaternions (k, 4) of the shortest turns that lead z to these directions (k, 3)."""
     lengths = np.linalg.norm(ways, axis=-1, keepdims=True)
     x, y, z = (ways / np.where(lengths > 0, lengths, 1.0)).T
     z = np.where(lengths[:, 0] > 0, z, 1.0)
@@ -298,7 +298,7 @@ def parts_html(parts: Iterable[NamedPart], size: float) -> str:
 
 
 def label_places(drawing: Drawing) -> dict[str, Array]:
-    """(3,) m for each name: joints and mass centres, and the middles of everything else."""
+    """Places (3,) m by name: joints and mass centres, and the middles of everything else."""
     places = {name_of(point): point.place for point in drawing.points}
     ends: dict[str, list[Array]] = {}
     for segment in drawing.segments:  # the edges of an outline share a name

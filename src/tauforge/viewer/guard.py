@@ -82,7 +82,7 @@ class RequestGuard:
         return name if name in self.files else None
 
     def refusal(self, path: str, hosts: list[str], origins: list[str]) -> Refusal | None:
-        """None for a request that may be answered.
+        """Refusal of a request; None for one that may be answered.
 
         path: as the request gives it; hosts, origins: all of its Host and Origin headers
         """
@@ -224,7 +224,7 @@ def screened(module: Any, handler: Handler) -> Handler:
 
 
 def keep_to_controls(module: Any, server: Any) -> None:
-    """From now on a viser server ignores values that its controls do not offer, without a word."""
+    """Makes a viser server ignore values that its controls do not offer, without a word."""
     handlers = server._websock_server._incoming_handlers
     kind = module._messages.GuiUpdateMessage
     handlers[kind] = [_only_if_sound(server.gui, handler) for handler in handlers[kind]]

@@ -60,7 +60,7 @@ def from_user(act: Callable[[Any], None]) -> Callable[[Any], Any]:
 
 
 class Panel:
-    """Numbers above, tabs below. What somebody changes in a tab of the browser goes to the session."""
+    """Panel with numbers above and tabs below. What somebody changes in the browser goes to the session."""
 
     def __init__(self, gui: Any, evaluation: Evaluation, visited: Sequence[Array], session: Session) -> None:
         self.robot, self._session = evaluation.robot, session
@@ -178,7 +178,7 @@ class Range(NamedTuple):
 
 
 def range_of(lower: float, upper: float) -> Range:
-    """With a decimal step, at least a thousand of them."""
+    """Range with a decimal step, at least a thousand of them."""
     width = upper - lower if upper > lower else 1.0
     digits = -math.floor(math.log10(width / SLIDER_STEPS))
     return Range(round(lower, digits), round(lower + width, digits), 10.0**-digits)
@@ -218,7 +218,7 @@ def acceleration_ranges(robot: Robot) -> list[Range]:
 
 
 def payload_range(forces: Array) -> Range:
-    """Up to a mass whose weight is about the largest of the holding forces, as 1, 2 or 5 times a power of ten."""
+    """Range up to a mass whose weight is about the largest of the holding forces, as 1, 2 or 5 times a power of ten."""
     largest = float(np.nan_to_num(np.abs(forces)).max(initial=0.0)) / STANDARD_GRAVITY
     if not largest > 0:
         return range_of(0.0, 10.0)
@@ -231,7 +231,7 @@ def gravity_range(gravity: float) -> Range:
 
 
 class Gizmo:
-    """It follows the moved body, but for the time that somebody drags it; then the body follows it."""
+    """Handle that follows the moved body; while somebody drags it, the body follows the handle."""
 
     def __init__(self, scene: Any, robot: Robot, size: float, session: Session) -> None:
         self._name, self._session = body_name(robot), session
@@ -248,11 +248,11 @@ class Gizmo:
 
     @property
     def patience(self) -> float | None:
-        """s until it must be looked at again; None for never."""
+        """Time until it must be looked at again, s; None for never."""
         return None if self._dragged_at is None else LETS_GO
 
     def follow(self, drawing: Drawing, visible: bool) -> None:
-        """To where the moved body is, unless it is being dragged."""
+        """Moves the handle to the moved body, unless it is being dragged."""
         if self._controls is None:
             return
         self._controls.visible = visible

@@ -80,7 +80,7 @@ def _forces(robot: Robot, reading: Reading, scales: Array) -> Iterator[str]:
 
 
 def _flat(values: Array, scales: Array) -> Array:
-    """Without what is only rounding."""
+    """Values without what is only rounding."""
     return np.where(np.abs(values) <= ROUNDING_SHARE * scales, 0.0, values)
 
 

@@ -28,7 +28,7 @@ class SingularTimes(NamedTuple):
 
 
 class Clip(NamedTuple):
-    """Something to play.
+    """A motion or a recording to play.
 
     name:           for the list of clips
     shown:          what it was made from
@@ -75,7 +75,7 @@ class Clip(NamedTuple):
 
 
 def clip_of(robot: Robot, name: str, shown: Motion | Recording) -> Clip:
-    """ModelError or ShapeError where a motion or a recording does not fit the robot."""
+    """Makes a clip; ModelError or ShapeError where a motion or a recording does not fit the robot."""
     frames = animation_frames(robot, shown, Pace(FRAMES_PER_SECOND), argument="recording")
     drawing = robot.drawing(frames.position)
     moved = robot.moved_body
@@ -132,14 +132,14 @@ def _red_peaks(robot: Robot, frames: AnimationFrames) -> Array:
 
 
 class Clock:
-    """The time of what is played. At the end it stops, or begins again."""
+    """Clock of what is played. At the end it stops, or begins again."""
 
     def __init__(self, start: float, end: float) -> None:
         self.start, self.end, self.time = start, end, start
         self.speed, self.begins_again, self.playing = 1.0, True, False
 
     def play(self) -> None:
-        """From where it is, or from the start at the end."""
+        """Starts from where it is, or at the end from the start."""
         self.time = self.start if self.time >= self.end else self.time
         self.playing = self.end > self.start
 

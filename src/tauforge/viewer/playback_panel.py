@@ -38,7 +38,7 @@ ANIMATIONS = ("html", "gif", "mp4")
 
 
 class PlaybackPanel:
-    """Its parts are there even without clips, but for what needs one."""
+    """Controls, charts and exports; without clips only what needs none."""
 
     def __init__(self, server: Any, robot: Robot, clips: Sequence[Clip], session: Session) -> None:
         self._gui, self.robot, self._session = server.gui, robot, session
@@ -66,7 +66,7 @@ class PlaybackPanel:
         add_exports(server, session, playing=True)
 
     def show_clip(self, clip: Clip) -> None:
-        """New charts."""
+        """Replaces the charts by those of a clip."""
         for _, node in self._charts:
             node.remove()
         self._clip, self._charts = clip, []
@@ -84,7 +84,7 @@ class PlaybackPanel:
                 self._charts.append((chart, node))
 
     def show_forces(self, clip: Clip, time: float) -> None:
-        """The same clip with the forces of other loads."""
+        """Shows the same clip with the forces of other loads."""
         self._clip = clip
         nodes = [node for _, node in self._charts]
         self._charts = list(zip(charts_of(self.robot, clip), nodes, strict=True))
@@ -92,7 +92,7 @@ class PlaybackPanel:
             node.data = chart.data(time)
 
     def show_time(self, time: float, playing: bool) -> None:
-        """Scrub bar, text, button and cursors."""
+        """Updates scrub bar, text, button and cursors."""
         clip = self._clip
         if clip is None:
             return
@@ -108,7 +108,7 @@ class PlaybackPanel:
 
 
 def time_html(time: float, clip: Clip) -> str:
-    """The time, where the motion is singular, and what of a long run is not shown."""
+    """Text about the time, singular positions of the motion, and pictures of a long run that are left out."""
     lines = [f'<span data-key="time">{time:.2f} / {clip.end:.2f} s</span>']
     marked = clip.singular_times
     if len(marked.times):
@@ -205,7 +205,7 @@ def _bridged(times: Array, curve: Array) -> Array:
 
 
 def add_exports(server: Any, session: Session, *, playing: bool) -> None:
-    """A button for each kind of file; those of a run only where one is played."""
+    """Adds a button for each kind of file; those of a run only where one is played."""
     kinds = ("png", "csv", *ANIMATIONS) if playing else ("png",)
     with server.gui.add_folder("Save as", expand_by_default=False):
         buttons = server.gui.add_button_group("", [kind.upper() for kind in kinds])

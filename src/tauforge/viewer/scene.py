@@ -106,7 +106,7 @@ class Scene:
     def move(
         self, drawing: Drawing, shares: Array, rgb: Array, target: Drawing | None, reactions: tuple[Reaction, ...]
     ) -> None:
-        """The robot in another position.
+        """Shows the robot in another position.
 
         drawing:   at one position
         shares:    (m,) forces beside the largest; rgb: (m, 3) their colours
@@ -143,7 +143,7 @@ class Scene:
         self._place_labels()
 
     def mark_path(self, path: Array, singular: Array) -> None:
-        """The way of the moved body (k, 3), and places (j, 3) where the actuators lose control of the robot."""
+        """Marks the way of the moved body (k, 3), and places (j, 3) where the actuators lose control of the robot."""
         for node in self._path:
             node.remove()
         self._path = []
@@ -171,7 +171,7 @@ class Scene:
         return figure.points(drawing, self.size, "centre of mass", figure.CENTRE_RADIUS, colours.CENTRE)
 
     def _ghost_bars(self, drawing: Drawing) -> Bodies:
-        """A little thinner than the robot's own, so that they are inside them where the robot is on its target."""
+        """Bars a little thinner than the robot's own, and so inside them where the robot is on its target."""
         bars = figure.bars(drawing, self.size)
         thin = bars.placed._replace(scales=bars.placed.scales * (GHOST_RADIUS, GHOST_RADIUS, 1.0))
         return bars._replace(placed=thin, rgb=colours.rgb_rows([colours.GHOST] * len(bars.names)))
@@ -211,7 +211,7 @@ class Scene:
         )
 
     def _place_labels(self) -> None:
-        """Labels for what is to have one, where it is now."""
+        """Updates the labels and their places."""
         with self._naming:
             wanted = joint_labels(self._drawing, self.size) if self._shown.names else {}
             if self._picked:
@@ -265,7 +265,7 @@ class Absent:
     visible = False
 
     def on_click(self, act: Any) -> None:
-        """There is nothing to click on."""
+        """Does nothing: there is nothing to click on."""
 
 
 def added(api: Any, name: str, bodies: Bodies, mesh: Mesh, opacity: float | None) -> Any:
@@ -295,7 +295,7 @@ def place(node: Any, bodies: Bodies) -> None:
 
 
 def _scales(bodies: Bodies) -> Array:
-    """(k, 3) of what viser got."""
+    """Scales (k, 3) of the bodies that viser got."""
     return bodies.placed.scales / UNIT
 
 
@@ -319,13 +319,13 @@ class ShapeNodes:
         return len(self._nodes)
 
     def show(self, visible: bool, *, translucent: bool) -> None:
-        """translucent: so that what is inside can be seen"""
+        """Makes the solids visible or not. translucent: so that what is inside can be seen"""
         for node, body in zip(self._nodes, self._bodies, strict=True):
             opacity = body.rgba[3] * (TRANSLUCENT if translucent else 1.0)
             node.visible, node.opacity = visible, None if opacity == 1 else opacity
 
     def place(self, drawing: Drawing) -> None:
-        """To one position."""
+        """Places the solids at one position."""
         if not self._nodes:
             return
         poses = np.stack([drawing.solids[body.solid].transform for body in self._bodies])

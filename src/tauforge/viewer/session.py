@@ -35,7 +35,10 @@ AS_RECORDED = "Forces as recorded. Energy and reactions are of the robot alone: 
 
 
 class Session:
-    """Callbacks only note what is wanted. The thread takes the newest, so that a flood of messages costs one answer."""
+    """One state for all tabs. Callbacks only note what is wanted; the thread takes the newest.
+
+    So a flood of messages costs one answer.
+    """
 
     def __init__(self, server: Any, evaluation: Evaluation, clips: Sequence[Clip]) -> None:
         self.server, self.evaluation, self.robot = server, evaluation, evaluation.robot
@@ -79,7 +82,7 @@ class Session:
 
     @property
     def state(self) -> State:
-        """The newest, with what the sliders last said."""
+        """Newest state, with what the sliders last said."""
         self._follow_sliders()
         with self._lock:
             return self._state
@@ -101,7 +104,7 @@ class Session:
         return bool(len(self.scene.shapes))
 
     def change(self, group: str, k: int, value: float) -> None:
-        """One coordinate, or one number of velocity or acceleration."""
+        """Sets one coordinate, or one number of velocity or acceleration."""
         with self._changing():
             numbers = np.array(self._coordinates() if group == "position" else getattr(self._state, group))
             numbers[k] = value
@@ -113,23 +116,23 @@ class Session:
             self._live()
 
     def load(self, **changes: Any) -> None:
-        """Payload, gravity or formulation."""
+        """Sets payload, gravity or formulation."""
         with self._changing():
             self._state = self._state._replace(**changes)
 
     def reset_loads(self) -> None:
-        """The robot as it was given: no payload, its own gravity and formulation."""
+        """Restores the robot as it was given: no payload, its own gravity and formulation."""
         with self._changing():
             self._state = self.evaluation.unloaded(self._state)
             self._sliders_late = True
 
     def show(self, shown: VisibleParts) -> None:
-        """Another choice of what is visible."""
+        """Changes what is visible."""
         with self._changing():
             self._shown = shown
 
     def rest(self, home: bool = False) -> None:
-        """Without velocity and acceleration; home: in the position of pictures."""
+        """Sets velocity and acceleration to 0; home: in the position of pictures."""
         with self._changing():
             start = self.evaluation.start()
             position = start.position if home else self._state.position
@@ -142,7 +145,7 @@ class Session:
             self._sliders_late = True
 
     def drag(self, pose: Array) -> None:
-        """The moved body towards a pose (4, 4)."""
+        """Pulls the moved body towards a pose (4, 4)."""
         with self._changing():
             self._pulled_to = pose
 
@@ -151,7 +154,7 @@ class Session:
         self._wake()
 
     def choose(self, clip: Clip) -> None:
-        """Another clip, from its start."""
+        """Chooses another clip, from its start."""
         with self._changing():
             before = self._clock
             self._clip, self._clock = clip, Clock(clip.start, clip.end)
@@ -161,7 +164,7 @@ class Session:
             self._scale.forget()
 
     def play(self, playing: bool) -> None:
-        """From where the clock is, or stop there."""
+        """Plays from where the clock is, or stops there."""
         with self._changing():
             if playing and self._clip is not None:
                 self._clock.play()
@@ -171,7 +174,7 @@ class Session:
             self._sliders_late = True
 
     def go(self, when: float) -> None:
-        """To a time of the clip, s."""
+        """Goes to a time of the clip, s."""
         with self._changing():
             self._clock.go(when)
             self._following = self._clip is not None
@@ -184,11 +187,11 @@ class Session:
             self._clock.speed = speed
 
     def _coordinates(self) -> Array:
-        """(n,) where the sliders are."""
+        """Coordinates (n,) of the sliders."""
         return self.robot.positions.coordinates(self._state.position) if self._wanted is None else self._wanted
 
     def _live(self) -> None:
-        """The sliders decide again."""
+        """Lets the sliders decide again."""
         if self._following:
             self._scale.forget()
         self._following = self._clock.playing = False
@@ -238,11 +241,11 @@ class Session:
                 self.panel.readings.content = f"<pre>{escape(traceback.format_exc(limit=1)[-300:])}</pre>"
 
     def _patience(self) -> float | None:
-        """s until something must be looked at again though nobody asked; None for never."""
+        """Time until something must be looked at again though nobody asked, s; None for never."""
         return SLIDERS_FOLLOW if self._charts_late else self.gizmo.patience
 
     def _warm_up(self) -> None:
-        """The first payload must not wait for the compiler."""
+        """Compiles ahead: the first payload must not wait for the compiler."""
         with contextlib.suppress(TauforgeError):  # what goes wrong is said when somebody asks for it
             self.evaluation.warm_up(lambda: not self._closed)
 
@@ -292,7 +295,7 @@ class Session:
         self.answer_times.extend(done - at for at in asked)
 
     def _follow_handle(self) -> None:
-        """Inverse kinematics towards the newest pose of the handle. It may take a while, so not in viser's thread."""
+        """Solves inverse kinematics for the newest pose of the handle: slowly, so not in viser's thread."""
         with self._lock:
             pose, self._pulled_to = self._pulled_to, None
             near = self._state.position
@@ -310,7 +313,7 @@ class Session:
                 self._sliders_late = True
 
     def _follow_sliders(self) -> str:
-        """The position that has the sliders' coordinates; where there is none, the robot stays and we say why."""
+        """Takes the position that has the sliders' coordinates. Where there is none, the robot stays; returns why."""
         with self._lock:
             wanted, near = self._wanted, self._state.position
         if wanted is None:
@@ -334,7 +337,7 @@ class Session:
         return clip if clip.is_recorded else clip.with_forces(self.evaluation.forces_along(state))
 
     def _show_charts(self, clip: Clip, state: State, when: float, changed: bool) -> None:
-        """Those of a new clip, and now and then those of other loads: while a slider moves, not at every step."""
+        """Shows charts of a new clip, and now and then those of other loads: not at every step of a slider."""
         stale = changed or (not clip.is_recorded and self._charted != state.loads)
         now = time.perf_counter()
         self._charts_late = stale and not changed and now - self._charted_at < SLIDERS_FOLLOW

@@ -40,7 +40,7 @@ class Surroundings(NamedTuple):
 
 
 def surroundings(robot: Robot, extent: tuple[Array, Array] | None = None) -> Surroundings:
-    """UnsupportedFeatureError for a robot without a drawing.
+    """Measures the surroundings of a robot; UnsupportedFeatureError for one without a drawing.
 
     extent: (3,) the smallest and the largest coordinates to be seen, m; default those of the drawing
     """
@@ -63,7 +63,7 @@ def surroundings(robot: Robot, extent: tuple[Array, Array] | None = None) -> Sur
 
 
 def furnish(server: Any, around: Surroundings) -> None:
-    """Ground, light, up direction and camera of viser's server."""
+    """Sets ground, light, up direction and camera of viser's server."""
     server.scene.set_up_direction(tuple(around.up))
     _light(server.scene, around)
     side = GROUND_SIDE * around.size
@@ -82,7 +82,7 @@ def furnish(server: Any, around: Surroundings) -> None:
     camera.fov = FIELD_OF_VIEW
 
     async def step_back(tab: Any) -> None:
-        """A tall window, as a phone's, is narrow: there the eye goes farther away, so that the robot is whole.
+        """Moves the eye farther away in a tall window, as a phone's, so that the robot is whole.
 
         A tab says when its eye is at the place that all begin at: at first, perhaps before it knows its own size, and
         after "Reset view". What it does before is overridden there.
@@ -99,7 +99,7 @@ def furnish(server: Any, around: Surroundings) -> None:
 
 
 def _light(scene: Any, around: Surroundings) -> None:
-    """Shadows and reflections of surroundings take most of the time where a browser draws without a GPU: none."""
+    """Adds light without shadows and reflections, which take most of the time where a browser has no GPU."""
     scene.configure_default_lights(enabled=False, cast_shadow=False)
     scene.configure_environment_map(None)
     scene.add_light_hemisphere(
@@ -130,7 +130,7 @@ def frame(camera: Any, low: Array, high: Array) -> None:
 
 
 def look(camera: Any, eye: Array, at: Array) -> None:
-    """From a place (3,) to another (3,) m, whatever the tab has told of its eye before.
+    """Makes the camera look from a place (3,) to another (3,) m, whatever the tab has told of its eye before.
 
     camera: viser's, of one tab
     """
@@ -139,7 +139,7 @@ def look(camera: Any, eye: Array, at: Array) -> None:
 
 
 def half_angle(field_of_view: float, aspect: float) -> float:
-    """rad, half of the narrower of the two fields of view; the vertical one is given.
+    """Half of the narrower of the two fields of view, rad; the vertical one is given.
 
     aspect: width over height of the picture
     """

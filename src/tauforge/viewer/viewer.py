@@ -65,7 +65,7 @@ class Viewer:
             self.server.close()
 
     def wait(self) -> None:
-        """Until it is closed."""
+        """Waits until it is closed."""
         while not self._closed.wait(0.5):  # a wait without an end would not hear Ctrl-C on every platform
             pass
 
@@ -151,7 +151,7 @@ VIEWER_SCRIPTS = ("names.js", "handle.js", "phone.js")
 
 
 def viser_module() -> Any:
-    """viser; ModelError with what to install where it is missing."""
+    """Imports viser; ModelError with what to install where it is missing."""
     with extra_for("the viewer needs", "viewer"):
         import viser
         import viser.infra._infra
@@ -201,7 +201,7 @@ def own_files(module: Any) -> set[str]:
 
 @contextlib.contextmanager
 def _guarded(module: Any, listening: socket.socket, guard: RequestGuard) -> Iterator[list[bool]]:
-    """While it lasts, a server that viser starts uses the socket and asks the guard; the list tells whether one did.
+    """Makes a server that viser starts use the socket and ask the guard; the list tells whether one did.
 
     viser has no way to give its server a socket or a check of its own: it calls `websockets.asyncio.server.serve` with
     its own. A guard in front of it would leave viser's own port open to everyone on the machine, and to every page that
@@ -274,7 +274,7 @@ def _checked(guard: RequestGuard, process_request: Callable[[Any, Any], Any]) ->
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """viser prints where it listens, without the token, and that it stopped; we say it ourselves."""
+    """Silences viser, which prints where it listens, without the token, and that it stopped; we say it ourselves."""
     import rich
 
     console = rich.get_console()
@@ -305,7 +305,7 @@ def page_headers(host: str) -> dict[str, str]:
 
 
 def add_scripts(answer: Any) -> None:
-    """Into the answer of websockets that has viser's first page; anything else is left as it is."""
+    """Adds our scripts to the answer of websockets that has viser's first page."""
     packed = answer.headers.get("Content-Encoding") == "gzip"
     body = with_scripts(answer.body, packed)
     answer.body = body

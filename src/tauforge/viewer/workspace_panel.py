@@ -83,7 +83,7 @@ class WorkspacePanel:
             self._busy.release()
 
     def show(self) -> PointCloud:
-        """The workspace from the present state, with its payload where actuators have force limits."""
+        """Shows the workspace from the present state, with its payload where actuators have force limits."""
         state = self._session.state
         held = Payload(state.payload) if state.payload and np.isfinite(self.robot.max_forces).any() else None
         found = point_cloud(self.robot, np.asarray(state.position, float), payload=held)

@@ -33,7 +33,7 @@ FEWEST = 4  # rings, rays, cells or samples
 
 @summarised
 class Report(ABC):
-    """A result that is a frozen dataclass."""
+    """Base class of results, which are frozen dataclasses."""
 
     robot: str
 
@@ -42,7 +42,7 @@ class Report(ABC):
         """The result as sentences and tables."""
 
     def data(self) -> dict[str, Any]:
-        """The fields by name, in SI units and radians, for machines."""
+        """Fields by name, in SI units and radians, for machines."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
 
 
@@ -161,7 +161,7 @@ def criteria_of(
     limits: Sequence[str] | None = None,
     needed: bool = True,
 ) -> Criteria:
-    """Checked criteria.
+    """Criteria for a robot, after a check of what was asked.
 
     forces: None: judged where the robot has masses and an actuator with a force limit
     limits: kinds of position limits that are judged, such as ["stroke"]; None for all
@@ -227,7 +227,7 @@ def holding_forces(robot: Robot, positions: Array, payload: Payload | None = Non
 
 
 def checked_position(robot: Robot, name: str, given: ArrayLike | None) -> Array:
-    """(N,) finite, from coordinates (n,) or a position (N,); None for where pictures show the robot."""
+    """A finite position (N,) from coordinates (n,) or a position (N,); for None that of pictures."""
     if given is None:
         return np.array(robot.positions.default, float)
     return robot.positions.at(checked_numbers(robot, name, given))
@@ -259,7 +259,7 @@ def positions_of(robot: Robot, coordinates: Array, near: Array) -> Array:
 
 
 def checked_home(criteria: Criteria, given: ArrayLike | None) -> Array:
-    """(N,) as `checked_position`; ModelError where it does not hold."""
+    """A home (N,) as `checked_position` gives it; ModelError where it does not hold."""
     home = checked_position(criteria.robot, "home", given)
     code = int(criteria.codes(home))
     if code:

@@ -170,7 +170,7 @@ def explain(
 
 
 def _known_entries(robot: Robot, given: Array) -> Array:
-    """(N,) a position of which only the coordinates are known."""
+    """A position (N,) of which only the coordinates are known."""
     found = np.full(robot.positions.size, np.nan)
     found[robot.positions.coordinates(np.arange(robot.positions.size))] = robot.positions.coordinates(given)
     return found
@@ -202,7 +202,7 @@ def _findings_of_coordinates(criteria: Criteria, position: Array) -> list[Findin
 
 
 def _nearest(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """One of each kind; the first of those that are equally near but for rounding."""
+    """Nearest finding of each kind; the first of those that are equally near but for rounding."""
     nearest: dict[str, Finding] = {}
     for f in findings:
         if f.kind not in nearest or f.margin < nearest[f.kind].margin - EQUAL_MARGINS * max(1.0, abs(f.bound)):

@@ -95,7 +95,7 @@ class Map(Report):
         return Summary(f"{self.robot}: {self.meaning}", tuple(parts))
 
     def shares(self) -> dict[str, float]:
-        """The share of the positions for each code that occurs, by its name; for "limit" alone."""
+        """Share of the positions for each code that occurs, by its name; for "limit" alone."""
         codes, counts = np.unique(self.values, return_counts=True)
         return {self.name(int(code)): count / self.values.size for code, count in zip(codes, counts, strict=True)}
 
@@ -138,7 +138,7 @@ def map(
     largest_condition: float | None = None,
     limits: Sequence[str] | None = None,
 ) -> Map:
-    """A quantity over one to three coordinates of a robot, at rest.
+    """Computes a quantity over one to three coordinates of a robot, at rest.
 
     quantity: "limit" (code of the first limit that is exceeded, 0 where all hold), "condition" (condition number),
               "force" (largest holding force), "force_share" (largest share of an actuator's limit), "capacity"
@@ -212,7 +212,7 @@ def _axes(robot: Robot, axes: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple
 
 
 def axis_values(name: str, axis: Any) -> Array:
-    """(k,) from (from, to, points), or from increasing values."""
+    """Values (k,) of an axis, from (from, to, points) or from increasing values."""
     spaced = isinstance(axis, tuple) and len(axis) == 3 and isinstance(axis[2], int | np.integer)
     try:
         numbers = real_numbers(axis).astype(float)
@@ -235,7 +235,7 @@ def axis_values(name: str, axis: Any) -> Array:
 
 
 def check_capacity(robot: Robot) -> None:
-    """ModelError where no force limits tell how much the robot can hold."""
+    """Raises ModelError where no force limits tell how much the robot can hold."""
     robot.check_function("inverse_dynamics")
     if not knows_forces(robot):
         raise ModelError(f"no actuator of {robot.name} has a force limit", field="force_limit")

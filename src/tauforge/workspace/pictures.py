@@ -121,7 +121,7 @@ def _edges(values: Array) -> Array:
 
 
 def _norm(values: Array) -> Any:
-    """Logarithmic where few values are far larger than most, such as condition numbers near a singularity."""
+    """Scale of the colours: logarithmic where few values are far larger than most, as near a singularity."""
     from matplotlib.colors import LogNorm, Normalize
 
     finite = values[np.isfinite(values)]
@@ -152,7 +152,7 @@ def _title(figure: Any, found: Map) -> None:
 
 
 def bars(found: Reach) -> Any:
-    """A panel for m and one for rad; to the right in the positive sense, to the left in the negative one."""
+    """Bars in a panel for m and one for rad; to the right in the positive sense, to the left in the negative one."""
     units = [unit for unit in ("m", "rad") if any(end.unit == unit for end in found.ends)]
     sizes = [len({end.direction for end in found.ends if end.unit == unit}) for unit in units]
     figure = new_figure(figsize=(9.4, 1.0 + 0.42 * sum(sizes) + 0.5 * len(units)), layout="constrained")
@@ -203,7 +203,7 @@ def polar_picture(found: Polar, axes: Any) -> Any:
 
 
 def surface_in_space(found: Surface) -> Any:
-    """Each cell of directions is drawn with the colour of the limit at its first corner; open where nothing ends it."""
+    """Surface whose cells have the colour of the limit at their first corner; open where nothing ends the ways."""
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     figure = new_figure(figsize=(8.4, 6.0), layout="constrained")
@@ -243,7 +243,7 @@ def _faces(found: Surface) -> tuple[Array, Array]:
 
 
 def limit_colours(names: Iterable[str]) -> dict[str, str]:
-    """By name, in order of appearance; what holds is pale."""
+    """Colours by the names of limits, in order of appearance; what holds is pale."""
     known = list(dict.fromkeys(names))
     exceeded = [name for name in known if name != HOLDS]
     colours = dict(zip(exceeded, chain(LIMIT_COLOURS, repeat(LIMIT_COLOURS[-1])), strict=False))
@@ -251,7 +251,7 @@ def limit_colours(names: Iterable[str]) -> dict[str, str]:
 
 
 def legend(figure: Any, colours: Mapping[str, str]) -> None:
-    """Beside the axes, a patch for each name."""
+    """Adds a legend beside the axes, a patch for each name."""
     from matplotlib.patches import Patch
 
     listed = list(colours.items())

@@ -36,7 +36,7 @@ class PositionGrid(NamedTuple):
 
     @property
     def start(self) -> Array:
-        """(n,) the coordinates of home."""
+        """Coordinates (n,) of home."""
         return self.robot.positions.coordinates(self.home)
 
     @property
@@ -51,7 +51,7 @@ class PositionGrid(NamedTuple):
         return tuple(map(int, nearest))
 
     def positions(self, rows: slice) -> Array:
-        """(k, N) those of some rows of the flattened grid; NaN where there is none."""
+        """Positions (k, N) of some rows of the flattened grid; NaN where there is none."""
         return self._at(np.unravel_index(np.arange(rows.start, rows.stop), self.shape))
 
     def evaluated(self, function: Callable[[Array], Array], dtype: str = "float64") -> Array:
@@ -62,7 +62,7 @@ class PositionGrid(NamedTuple):
         return found.reshape(self.shape)
 
     def where(self, mask: Array) -> Array:
-        """(k, N) the positions at which a mask of the grid's shape is true."""
+        """Positions (k, N) at which a mask of the grid's shape is true."""
         return self._at(np.nonzero(mask))
 
     def _at(self, indices: tuple[Array, ...]) -> Array:

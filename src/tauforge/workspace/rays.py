@@ -32,7 +32,7 @@ STEPS_A_LOOK = 32  # steps between looks at who has arrived
 
 
 class Rays(NamedTuple):
-    """Paths from a position.
+    """Ways from a position.
 
     home:     (N,) a position; those on the ways are assembled as it is
     along:    (k, n) change of the coordinates with the distance
@@ -77,7 +77,7 @@ class Ends(NamedTuple):
 
 
 def size_of(robot: Robot, position: Array) -> float:
-    """m, the largest extent of the robot's drawing."""
+    """Largest extent of the robot's drawing, m."""
     low, high = robot.drawing(position).extent
     return float((high - low).max()) or 1.0
 
@@ -98,7 +98,7 @@ def straight_path(robot: Robot, home: Array, coordinates: Array) -> Paths:
 
 
 def ends_of(criteria: Criteria, rays: Rays) -> Ends:
-    """The first end of each way. Home must hold."""
+    """Finds the first end of each way. Home must hold."""
     low, high = _bracketed(criteria, rays)
     ended = np.isfinite(high)
     low[ended], high[ended] = _bisected(criteria, rays, low, high, np.flatnonzero(ended))
@@ -126,7 +126,7 @@ def ends_of(criteria: Criteria, rays: Rays) -> Ends:
 
 
 def _bracketed(criteria: Criteria, rays: Rays) -> tuple[Array, Array]:
-    """For each way a distance that holds and one shortly beyond that does not; that is infinite where all hold."""
+    """Brackets the end of each way: a distance that holds, and one shortly beyond that does not, or infinity."""
     count = len(rays.along)
     low, high = np.zeros(count), np.full(count, np.inf)
     steps = np.ceil(rays.farthest / rays.step).astype(int)
@@ -150,7 +150,7 @@ def _bracketed(criteria: Criteria, rays: Rays) -> tuple[Array, Array]:
 
 
 def _looked(criteria: Criteria, rays: Rays, rows: Array, s: Array) -> tuple[Array, Array]:
-    """The bracket of the first end among distances (k, m), finer ones beside minima of margins among them."""
+    """Bracket of the first end among distances (k, m), and finer ones beside minima of margins."""
     positions = rays.at(s, rows)
     beyond = criteria.codes(positions) != 0
     every = np.arange(len(rows))
@@ -192,7 +192,7 @@ def _bisected(criteria: Criteria, rays: Rays, low: Array, high: Array, rows: Arr
 
 
 def longest_path(criteria: Criteria, home: Array, places: Sequence[int]) -> float:
-    """m, somewhat beyond the longest way from home along coordinates that are lengths, where loops must close."""
+    """Length (m) somewhat beyond the longest way from home along coordinates that are lengths, for closed loops."""
     size, unit = size_of(criteria.robot, home), np.eye(criteria.robot.n)[list(places)]
     along = np.concatenate([unit, -unit])
     search = (np.full(len(along), x) for x in (size / SIZE_STEPS, FIRST_BOX * size, size))

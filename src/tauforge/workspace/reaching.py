@@ -59,7 +59,7 @@ class End(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Reach(Report):
-    """Distances that a robot gets from home, direction by direction.
+    """Distances from home that a robot reaches, direction by direction.
 
     home:   (n,) coordinates where all ways start
     ends:   one for each direction and sense
@@ -196,7 +196,7 @@ def direction_of(robot: Robot, name: str) -> tuple[Array, Array, bool]:
 
 
 def tool_ends(criteria: Criteria, home: Array) -> tuple[tuple[End, ...], dict[str, float]]:
-    """Ends, and steps by unit. A way ends where a limit does not hold or the tool falls behind."""
+    """Ends of the tool's ways, and steps by unit. A way ends where a limit does not hold or the tool falls behind."""
     robot = criteria.robot
     body, size, start = body_of(robot, "directions").name, size_of(robot, home), pose_of_tool(robot, home[None])[0]
     steps = {"m": size / TOOL_STEPS, "rad": np.pi / TOOL_STEPS}

@@ -67,7 +67,7 @@ class _Cubes:
         self.keys, self.sums = np.zeros(0, np.int64), np.zeros((2, 0))
 
     def add(self, places: Array, swept: Array) -> None:
-        """places: (k, d) from a corner, in any order; swept: (k,)"""
+        """Adds samples. places: (k, d) from a corner, in any order; swept: (k,)"""
         numbers = _joined(np.floor(places / self.edge).astype(np.int64) + OFFSET)
         keys = np.concatenate([self.keys, numbers])
         sums = np.concatenate([self.sums, [swept, swept**2]], axis=1)
@@ -98,9 +98,11 @@ class _Cubes:
 
 
 def sampled_volume(criteria: Criteria, home: Array, points: int, samples: int, whole: bool) -> SampledVolume:
-    """points: cubes along the longest side of the places that are reached; samples: positions that are tried at most.
+    """Volume of the places that sampled positions reach.
 
-    whole: whether all of them are tried, also where the error is small before
+    points:  cubes along the longest side of these places
+    samples: positions that are tried at most
+    whole:   whether all of them are tried, also where the error is small before
     """
     robot = criteria.robot
     axes, moving = _measured(robot, home)
@@ -161,7 +163,10 @@ def _determinants(robot: Robot, positions: Array, axes: Array, moving: Array) ->
 
 
 def _ranges(criteria: Criteria, home: Array) -> Array:
-    """(2, n) the usual ones. Lengths without limits, which loops end, go somewhat beyond the longest way from home."""
+    """Ranges (2, n) of the coordinates.
+
+    They are the usual ones. Lengths without limits, which loops end, go somewhat beyond the longest way from home.
+    """
     robot = criteria.robot
     ranges, start = usual_ranges(robot), robot.positions.coordinates(home)
     free = [k for k, c in enumerate(robot.coordinates) if not c.turns and not np.isfinite([c.lower, c.upper]).any()]
@@ -261,7 +266,7 @@ class _Known:
         self._robot, self._spans, self._positions = robot, spans, home[None]
 
     def extend(self, coordinates: Array) -> None:
-        """By the positions to which straight ways lead from home, at coordinates (k, n)."""
+        """Adds the positions to which straight ways lead from home, at coordinates (k, n)."""
         home = self._positions[0]
         start = self._robot.positions.coordinates(home)
         positions = np.repeat(self._positions, len(coordinates), axis=0)

@@ -59,7 +59,7 @@ class Paths(NamedTuple):
 
 
 class PathCrossing(NamedTuple):
-    """path: its row; distance: the last place before the crossing; name, kind: of what is there."""
+    """End of a path. path: its row; distance: the last place before the crossing; name, kind: of what is there."""
 
     path: int
     distance: float
@@ -107,7 +107,7 @@ def _sign_changes(paths: Paths, rows: Array, distance: Array) -> list[PathCrossi
 
 
 def _singularity(robot: Robot, positions: Array) -> Array:
-    """(...) as `singularity` tells it, which takes rows."""
+    """Numbers (...) of `singularity`, which takes rows."""
     found = singularity(robot, positions.reshape(-1, robot.positions.size))
     assert found is not None
     return found.reshape(positions.shape[:-1])
@@ -164,7 +164,7 @@ def closes_again(paths: Paths, distance: Array, rows: Array) -> Array:
 
 
 def reciprocal_conditions(robot: Robot, positions: Array) -> Array:
-    """(...) of positions (..., N), 0 at singular ones and where a position is not finite."""
+    """Reciprocals (...) of the loops' condition at positions (..., N); 0 at singular and not finite ones."""
     flat = positions.reshape(-1, positions.shape[-1])
     found, rows = np.zeros(len(flat)), np.isfinite(flat).all(axis=-1)
     if rows.any():

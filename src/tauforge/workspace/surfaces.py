@@ -46,7 +46,7 @@ class Surface(Report):
 
     @property
     def volume(self) -> float:
-        """m^3 that straight ways from home reach: the integral of r^3 / 3 over all directions.
+        """Volume that straight ways from home reach, m^3: the integral of r^3 / 3 over all directions.
 
         It is the volume of the workspace where every place of it is seen from home, and less elsewhere.
         """
@@ -68,7 +68,7 @@ class Surface(Report):
 
 @dataclass(frozen=True, repr=False)
 class Polar(Report):
-    """Distances that a robot gets in the directions of a plane.
+    """Distances that a robot reaches in the directions of a plane.
 
     axes:     the two directions that span the plane, such as ("x", "y")
     angle:    (k,) rad, from the first axis to the second

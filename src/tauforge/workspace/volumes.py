@@ -117,7 +117,7 @@ def volume(
     forces: bool | None = None,
     largest_condition: float | None = None,
 ) -> Volume:
-    """The size of a robot's workspace, m^3.
+    """Computes the size of a robot's workspace, m^3.
 
     A robot whose positions are poses has a constant-orientation workspace: the places of its origin at which the
     limits hold, at one orientation. The cells of a grid are counted. `volume` is the part that is connected with home
@@ -192,7 +192,7 @@ class CaseVolumes(Report):
 
 
 def compare(robot: Robot, cases: Mapping[str, Mapping[str, Any]], **common: Any) -> CaseVolumes:
-    """The volume of a workspace under several conditions: what a payload or a force limit takes away.
+    """Computes the volume of a workspace under several conditions: what a payload or a force limit takes away.
 
     cases:  arguments of `volume` by the name of each case, such as {"empty": {}, "40 kg": {"payload": load}}; the
             first is what the others are compared with
@@ -220,7 +220,7 @@ NO_PART = CountedPart(0.0, 0.0, np.zeros((2, 3)), {}, np.zeros((1, 1, 1), bool))
 
 
 def volumes(criteria: Criteria, home: Array, points: int) -> tuple[CountedPart, CountedPart]:
-    """The part that is connected with home, and everything."""
+    """Counts the part that is connected with home, and everything."""
     box = _box(criteria, home)
     if box is None:
         return NO_PART, NO_PART

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
@@ -127,6 +127,7 @@ def test_six_ups_has_the_lengths_of_the_platform() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.floats(-0.9, 0.9), st.floats(-0.9, 0.9))
+@example(-0.875, 0.75)
 def test_five_bar_by_circles(left: float, right: float) -> None:
     """The rods' common point lies on two circles about the ends of the cranks: the upper meeting point."""
     m = FIVE_BAR
@@ -148,7 +149,9 @@ def test_five_bar_by_circles(left: float, right: float) -> None:
         meeting = P + along * d + math.sqrt(height) * np.array([-d[1], d[0]])
         frame = m.forward_kinematics(x, "r1")
         local = np.linalg.solve(m.forward_kinematics(m.home, "r1"), [*C, 0.0, 1.0])
-        assert error((frame @ local)[:2], meeting) <= ROUNDING / math.sqrt(height)
+        # flat triangles lose digits in the height, narrow ones in the direction of their short base
+        condition = max(math.sqrt(height), 1 / math.sqrt(height))
+        assert error((frame @ local)[:2], meeting) <= ROUNDING * condition
 
 
 def test_a_leg_stays_assembled_as_it_is_nearby() -> None:

@@ -42,11 +42,11 @@ class Model(NamedTuple):
         m: PlatformMotion,
         external: Wrench,
         corrections: Collection[str],
-        base: MovingBase | None,
+        base: MovingBase,
     ) -> list[Scalar]:
-        """Forces of the actuators with these corrections."""
+        """Forces of the actuators with these corrections; a base that moves is for models that take it."""
         chosen = [switches(*(name in corrections for name in switches._fields)) for switches in self.switches]
-        return self.inverse_dynamics(p, m, external, *chosen, **({} if base is None else {"base": base}))
+        return self.inverse_dynamics(p, m, external, *chosen, **({"base": base} if self.moving_base else {}))
 
 
 EXACT, MASSLESS, VECTORS = "exact", "massless-legs", "exact-vectors"

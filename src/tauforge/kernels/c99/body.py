@@ -46,7 +46,7 @@ def used(name: str, text: str) -> bool:
 
 
 def preamble(prefix: str, bits: int, text: str) -> str:
-    """What the generated functions in `text` call; nothing that they do not."""
+    """Definitions of the small functions that `text` calls, and of no others."""
     number, integer = number_type(bits), INTEGER[bits]
     suffix = "ULL" if bits == 64 else "U"
     sign = f"0x{1 << (bits - 1):X}{suffix}"
@@ -115,7 +115,7 @@ FRAME_BYTES = 160  # bytes of return addresses, saved registers and alignment of
 POINTER_BYTES = 8
 
 
-class Place(NamedTuple):
+class ArrayElement(NamedTuple):
     """One number of an array parameter."""
 
     parameter: str
@@ -125,7 +125,7 @@ class Place(NamedTuple):
         return f"{self.parameter}[{self.k}]"
 
 
-class Body(NamedTuple):
+class FunctionBody(NamedTuple):
     """parts:   definitions of functions that the body calls
     lines:   the statements of the body
     called:  elementary functions that it needs
@@ -149,11 +149,11 @@ class Statement(NamedTuple):
 def body(
     name: str,
     graph: Graph,
-    inputs: Mapping[str, Place],
-    outputs: Sequence[Place],
+    inputs: Mapping[str, ArrayElement],
+    outputs: Sequence[ArrayElement],
     prefix: str,
     bits: int,
-) -> Body:
+) -> FunctionBody:
     """inputs: where each input of the graph is, by its name; outputs: where the results go, in order."""
     graph = least_crowded(graph)
     made = Statements(graph, {key: str(place) for key, place in inputs.items()}, dialect(prefix), bits)
@@ -170,14 +170,16 @@ def body(
         poison = _poison([*(f"({results[k]})" for k in seen.outputs), *guard], number, bits)
         stores = [f"{place} = {value} + poison;" for place, value in zip(outputs, results, strict=True)]
         used = size * (len(code) + len(outputs) + 2)
-        return Body([], [*(s.text for s in code), poison, *stores], made.called, used + frame + elementary, waiting)
+        return FunctionBody(
+            [], [*(s.text for s in code), poison, *stores], made.called, used + frame + elementary, waiting
+        )
     split = _Parts(name, code, dict(zip(map(str, outputs), results, strict=True)), inputs, outputs, number)
     poison = _poison([*(str(outputs[k]) for k in seen.outputs), *guard], number, bits)
     lines = [f"{number} work[{split.slots}];", *split.calls, poison]
     lines += [f"{place} = {place} + poison;" for place in outputs]
     own = size * (split.slots + len(outputs) + 2)
     stack = own + 2 * frame + size * split.largest + elementary
-    return Body(split.definitions, lines, made.called, stack, waiting)
+    return FunctionBody(split.definitions, lines, made.called, stack, waiting)
 
 
 # values in the body of an elementary function, at most; a test counts them
@@ -222,8 +224,8 @@ class _Parts:
         name: str,
         code: Sequence[Statement],
         results: Mapping[str, str],
-        inputs: Mapping[str, Place],
-        outputs: Sequence[Place],
+        inputs: Mapping[str, ArrayElement],
+        outputs: Sequence[ArrayElement],
         number: str,
     ) -> None:
         places = {str(place) for place in inputs.values()}

@@ -112,7 +112,7 @@ add_test(NAME {prefix} COMMAND {prefix}_test)
 Rows = Sequence[Sequence[float]]
 
 
-class Vectors(NamedTuple):
+class TestVectors(NamedTuple):
     """For each argument and each result the numbers of every state, and for each result the error that is allowed."""
 
     arguments: Sequence[Rows]
@@ -120,7 +120,7 @@ class Vectors(NamedTuple):
     allowed: Sequence[float]
 
 
-def self_test(prefix: str, tests: Iterable[tuple[CFunction, Vectors]]) -> str:
+def self_test(prefix: str, tests: Iterable[tuple[CFunction, TestVectors]]) -> str:
     tests = list(tests)
     number = number_type(tests[0][0].bits)
     texts = "\n".join(_one(function, vectors) for function, vectors in tests)
@@ -171,7 +171,7 @@ int main(void)
 """
 
 
-def _one(function: CFunction, vectors: Vectors) -> str:
+def _one(function: CFunction, vectors: TestVectors) -> str:
     number, states = function.number, len(vectors.arguments[0])
     tables, copies, compared, nan_checks = [], [], [], []
     given, taken = [], []

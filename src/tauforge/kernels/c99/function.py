@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.kernels.arithmetic import to_single
-from tauforge.kernels.c99.body import Body, Place, body
+from tauforge.kernels.c99.body import ArrayElement, FunctionBody, body
 from tauforge.kernels.c_common import number_type
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.tracing.counting import count
@@ -90,7 +90,7 @@ class Array(NamedTuple):
 
 
 class Described(NamedTuple):
-    """What a caller tells about a function beside its specification.
+    """Texts about a function that its specification does not have.
 
     summary:   what it computes, a paragraph
     arguments: what each argument means
@@ -129,12 +129,12 @@ class CFunction:
             if math.prod(core)
         ]
         inputs = {
-            f"{name}{k}": Place(array.name, k)
+            f"{name}{k}": ArrayElement(array.name, k)
             for (name, _, _), array in zip(given, self.arguments, strict=True)
             for k in range(array.numbers)
         }
-        outputs = [Place(array.name, k) for array in self.results for k in range(array.numbers)]
-        self.body: Body = body(self.name, self.graph, inputs, outputs, prefix, bits)
+        outputs = [ArrayElement(array.name, k) for array in self.results for k in range(array.numbers)]
+        self.body: FunctionBody = body(self.name, self.graph, inputs, outputs, prefix, bits)
 
     @property
     def signature(self) -> str:
@@ -150,7 +150,7 @@ class CFunction:
         return "\n".join((*self.body.parts, f"{self.signature}\n{{\n{lines}}}\n"))
 
     def comment(self, more: Sequence[str]) -> str:
-        """What the header says before the declaration."""
+        """The comment before the declaration in the header."""
         cost = count(self.graph)
         parts = [f"{cost.multiplications} multiplications", f"{cost.additions} additions"]
         parts += [

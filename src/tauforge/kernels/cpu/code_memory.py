@@ -1,4 +1,4 @@
-"""Whether this process may make machine code: the permission, the addresses and the memory maps that are left."""
+"""Checks that this process may make machine code: permission, addresses and memory maps that are left."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _pages(count: int, protection: int = mmap.PROT_READ | mmap.PROT_WRITE) -> in
 
 
 def executable_memory(source: int = 0) -> bool:
-    """Whether this process can make machine code now; it warns once if it cannot. source: characters to compile"""
+    """True if this process can make machine code now; warns once if it cannot. source: characters to compile"""
     return sys.platform != "linux" or (_addresses(source) and _room() and _permitted())
 
 
@@ -53,7 +53,7 @@ def need_memory(source: int = 0) -> None:
 
 @cache
 def _permitted() -> bool:
-    """Whether written memory may become executable. A hardened service forbids it, and running the code would crash."""
+    """True if written memory may become executable. A hardened service forbids it, and running the code would crash."""
     page = _pages(1)
     if page is None:
         return False
@@ -78,7 +78,7 @@ def executable(address: int) -> bool:
 
 
 def _addresses(source: int) -> bool:
-    """Whether the process may have the addresses that the compiler needs.
+    """True if the process may have the addresses that the compiler needs.
 
     `ulimit -v` limits them. LLVM does not check: it ends the process by std::bad_alloc. Pages that nobody may read or
     write take addresses and no memory, so they show how many are left.
@@ -104,7 +104,7 @@ def _warn_of_no_addresses() -> None:
 
 
 def _room() -> bool:
-    """Whether the process may have more memory maps.
+    """True if the process may have more memory maps.
 
     Linux limits their number (vm.max_map_count). LLVM does not check: beyond the limit it aborts the process, or leaves
     code that is not executable. Pages with alternating protection take a map each, so they show how many are left.

@@ -82,7 +82,7 @@ class Operand(NamedTuple):
         return math.prod(self.core)
 
 
-class Body(NamedTuple):
+class VectorBody(NamedTuple):
     """Source of the parts, named body0, body1, ..., and how many vectors of scratch memory a block needs.
 
     taint: the index of the vector that is finite after the last part only if all inputs of the block are
@@ -113,7 +113,7 @@ def emit_body(
     *,
     avx512: bool,
     doubt_limit: float | None = None,
-) -> Body:
+) -> VectorBody:
     """Input k of argument a is called a + str(k) in the graph; its outputs are those of the results in order,
     and after them the doubt where it has a limit. The part that computes the doubt returns whether it is not below.
     """
@@ -131,11 +131,11 @@ def emit_body(
         code = Code()
         doubtful = PartEmitter(plan, code, Vectors(code, bits, lanes, avx512=avx512), doubt_limit).emit(part)
         function(f"i1 @body{part}(ptr noalias %table, ptr noalias %scratch)", code, f"ret i1 {doubtful}")
-    return Body("".join(texts), frozenset(declarations), plan.parts, plan.scratch, plan.taint, plan.guarded)
+    return VectorBody("".join(texts), frozenset(declarations), plan.parts, plan.scratch, plan.taint, plan.guarded)
 
 
 class Plan:
-    """Which part computes a node, where values for later parts are kept, and when a piece of a result is complete."""
+    """A plan: the part that computes each node, the slots of values for later parts, the pieces of results to store."""
 
     def __init__(
         self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int, *, guarded: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from tauforge.kernels.cpu.engine import Host
-from tauforge.kernels.cpu.llvm_body import Body, Operand
+from tauforge.kernels.cpu.llvm_body import Operand, VectorBody
 from tauforge.kernels.cpu.llvm_loop import run_body
 from tauforge.kernels.cpu.llvm_text import ALIGNMENT, Vectors, Writer, restore_status, save_status
 
@@ -28,7 +28,7 @@ ADDRESSES = (
 SHORT_BATCH = 4096  # most rows that the builtin takes; larger batches may gain from threads
 
 
-def builtin_function(body: Body, ins: list[Operand], outs: list[Operand], host: Host) -> tuple[str, Writer]:
+def builtin_function(body: VectorBody, ins: list[Operand], outs: list[Operand], host: Host) -> tuple[str, Writer]:
     """PyObject *builtin(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames).
 
     It takes exact, contiguous, aligned float64 arrays of the core shapes, or all of them with one more dimension of at

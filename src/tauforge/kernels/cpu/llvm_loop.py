@@ -10,13 +10,13 @@ import math
 from collections.abc import Sequence
 
 from tauforge.kernels.cpu.engine import Host
-from tauforge.kernels.cpu.llvm_body import Body, Operand
+from tauforge.kernels.cpu.llvm_body import Operand, VectorBody
 from tauforge.kernels.cpu.llvm_text import ALIGNMENT, Vectors, Writer, literal, restore_status, save_status
 
 EXPONENT = {64: 0x7FF0_0000_0000_0000, 32: 0x7F80_0000}  # these bits are all set in an infinity or a NaN
 
 
-def run_body(code: Writer, body: Body, v: Vectors, table: str, scratch: str) -> None:
+def run_body(code: Writer, body: VectorBody, v: Vectors, table: str, scratch: str) -> None:
     """All parts on the block of rows in the table; then NaN where an input of a row is not finite."""
     for part in range(body.parts):
         doubtful = code.emit(f"call i1 @body{part}(ptr {table}, ptr {scratch})")
@@ -105,7 +105,7 @@ done:
 
 
 def loop_function(
-    body: Body, ins: list[Operand], outs: list[Operand], bits: int, lanes: int, host: Host
+    body: VectorBody, ins: list[Operand], outs: list[Operand], bits: int, lanes: int, host: Host
 ) -> tuple[str, Writer]:
     """void loop(char **args, const npy_intp *dims, const npy_intp *steps, void *data).
 

@@ -50,7 +50,7 @@ class Slot(ctypes.Structure):
     _fields_ = (("loop", ctypes.c_void_p),)
 
 
-class Loops:
+class InnerLoops:
     """The memory that a ufunc has raw pointers to: its tables, and the machine code of its inner loops by bits.
 
     The ufunc keeps it alive. float64 comes first, so that integers, booleans and half precision run in double; only
@@ -117,9 +117,9 @@ def make_ufunc() -> Any:
 
 def generalized_ufunc(
     name: str, doc: str, arguments: list[tuple[int, ...]], results: list[tuple[int, ...]]
-) -> tuple[np.ufunc, Loops]:
-    """The ufunc, and the object that takes its inner loops (`Loops.put`)."""
-    loops = Loops(name, doc, signature(arguments, results), len(arguments) + len(results))
+) -> tuple[np.ufunc, InnerLoops]:
+    """The ufunc, and the object that takes its inner loops (`InnerLoops.put`)."""
+    loops = InnerLoops(name, doc, signature(arguments, results), len(arguments) + len(results))
     no_identity = -1
     ufunc = make_ufunc()(
         ctypes.addressof(loops.functions),
@@ -138,7 +138,7 @@ def generalized_ufunc(
     return ufunc, loops
 
 
-def _keep(ufunc: np.ufunc, loops: Loops) -> None:
+def _keep(ufunc: np.ufunc, loops: InnerLoops) -> None:
     """Make the loops live as long as the ufunc."""
     if not _owner_is_where_assumed():
         _kept.append(loops)
@@ -149,7 +149,7 @@ def _keep(ufunc: np.ufunc, loops: Loops) -> None:
 
 @cache
 def _owner_is_where_assumed() -> bool:
-    """Whether a ufunc made from a Python function has that function at this offset."""
+    """True if a ufunc made from a Python function has that function at this offset."""
     if platform.python_implementation() != "CPython":
         return False
 
@@ -181,7 +181,7 @@ METHOD_DEFINITION = np.dtype(
 
 @cache
 def builtins_supported() -> bool:
-    """Whether this interpreter and this NumPy lay out arrays as the machine code assumes."""
+    """True if this interpreter and this NumPy lay out arrays as the machine code assumes."""
     if platform.python_implementation() != "CPython" or struct.calcsize("P") != 8:
         return False
     if not getattr(sys, "_is_gil_enabled", lambda: True)():

@@ -1,4 +1,4 @@
-"""Arrays on a GPU: what a kernel takes, without a copy to or from the host, and how it walks through them.
+"""Arrays on a GPU as arguments and results of kernels, without a copy to or from the host.
 
 Streams of other libraries are given by their addresses; what CuPy launches inside `on_stream` is put on them.
 """
@@ -39,7 +39,7 @@ def cupy() -> Any:
 
 
 def is_on_gpu(value: Any) -> bool:
-    """Whether an object says that its memory is on a GPU of NVIDIA's, by `__cuda_array_interface__` or by DLPack."""
+    """True if an object says that its memory is on an NVIDIA GPU, by `__cuda_array_interface__` or by DLPack."""
     if hasattr(value, "__cuda_array_interface__"):
         return True
     ask = getattr(value, "__dlpack_device__", None)
@@ -47,7 +47,7 @@ def is_on_gpu(value: Any) -> bool:
 
 
 def on_device(name: str, array: Any) -> Any:
-    """The array as CuPy's, which shares its memory. CuPy waits for the stream that the array names, if it names one."""
+    """A CuPy array that shares the memory. CuPy waits for the stream that the array names, if it names one."""
     if not is_on_gpu(array):
         raise ShapeError(
             name,
@@ -65,14 +65,14 @@ def device_of(address: int) -> int:
 
 
 def borrowed(address: int, shape: Shape, dtype: Any, device: int) -> Any:
-    """CuPy's array over memory that someone else owns and keeps."""
+    """A CuPy array over memory that someone else owns and keeps."""
     library = cupy()
     memory = library.cuda.UnownedMemory(address, math.prod(shape) * np.dtype(dtype).itemsize, None, device)
     return library.ndarray(shape, dtype, library.cuda.MemoryPointer(memory, 0))
 
 
 class Walk(NamedTuple):
-    """How the threads go through an array.
+    """Strides by which the threads go through an array.
 
     array: keeps the memory alive
     row:   elements from one state to the next, 0 where all states share it
@@ -90,7 +90,7 @@ class Walk(NamedTuple):
 
     @property
     def in_pairs(self) -> bool:
-        """Whether numbers of two neighbouring states can be read together."""
+        """True if numbers of two neighbouring states can be read together."""
         if not self.length:
             return True
         aligned = self.array.data.ptr % (2 * self.array.itemsize) == 0
@@ -98,7 +98,7 @@ class Walk(NamedTuple):
 
     @property
     def layout(self) -> str:
-        """How the kernel's source calls it."""
+        """The layout in the words of the kernel's source."""
         if self.row == 1:
             return "columns"
         return "rows" if self.length > 1 and (self.row, self.step) == (self.length, 1) else "strided"
@@ -137,7 +137,7 @@ def _stride(shape: Sequence[int], strides: Sequence[int]) -> int | None:
 
 
 def are_columns(walks: Sequence[Walk], count: int) -> bool:
-    """Whether the arguments are columns, so that results are made so, too."""
+    """True if the arguments are columns, so that results are made so, too."""
     layouts = {walk.layout for walk in walks if walk.length > 1 and count > 1}
     return "columns" in layouts and "rows" not in layouts
 

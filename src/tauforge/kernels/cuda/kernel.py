@@ -89,7 +89,7 @@ class Launch(NamedTuple):
 
 
 def _key(operands: Sequence[Any]) -> tuple[Any, ...]:
-    """What a launch depends on: how CuPy's arrays lie, on which GPU, and which one is current."""
+    """Everything that a launch depends on: strides of the CuPy arrays, their GPU, and the current one."""
     if not any(type(x).__module__ == "cupy" for x in operands):
         return (FOREIGN,)
     found: list[Any] = [arrays.cupy().cuda.Device().id]

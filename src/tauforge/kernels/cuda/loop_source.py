@@ -16,7 +16,7 @@ from tauforge.kernels.specification import Specification, inputs_of
 
 
 class Loop(NamedTuple):
-    """What is repeated.
+    """The steps that are repeated.
 
     step:       results are the next state, argument by argument, and what is recorded beside it
     held:       further steps until the next one, whose arguments are the state, the recorded result and what is fixed
@@ -72,7 +72,10 @@ def _added(place: int, own: str) -> str:
 
 
 def given_again(number: str) -> list[str]:
-    """What is fixed for the thread, for one step. The compiler must not keep an address for each of many numbers."""
+    """Lines that read the fixed numbers of the thread, for one step.
+
+    The compiler must not keep an address for each of many numbers.
+    """
     return [
         "long long own_again = own;",
         "#ifdef __CUDA_ARCH__",

@@ -33,7 +33,7 @@ WARP_THREADS = 32
 SHARED_BYTES = 40 * 1024  # of a block, for rows; what does not fit is written directly
 
 
-class Operand(NamedTuple):
+class GpuOperand(NamedTuple):
     """An argument or a result of the kernel.
 
     name:   of the pointer; the strides in elements are name_row and name_step
@@ -59,13 +59,13 @@ class Operand(NamedTuple):
 
 def operands(
     arguments: tuple[tuple[str, Shape], ...], results: tuple[Shape, ...], layouts: tuple[str, ...]
-) -> list[Operand]:
+) -> list[GpuOperand]:
     cores = [*(core for _, core in arguments), *results]
     names = [*(f"in{k}" for k in range(len(arguments))), *(f"out{k}" for k in range(len(results)))]
-    return [Operand(name, math.prod(core), layout) for name, core, layout in zip(names, cores, layouts, strict=True)]
+    return [GpuOperand(name, math.prod(core), layout) for name, core, layout in zip(names, cores, layouts, strict=True)]
 
 
-def fitting(found: list[Operand], bits: int, block: int) -> list[Operand]:
+def fitting(found: list[GpuOperand], bits: int, block: int) -> list[GpuOperand]:
     """The operands, of which the longest are not in shared memory if all together would need too much of it."""
     left, crowded = SHARED_BYTES, set()
     for operand in sorted((o for o in found if o.staged or o.parked), key=lambda o: (not o.staged, o.length)):
@@ -80,7 +80,7 @@ def fitting(found: list[Operand], bits: int, block: int) -> list[Operand]:
     ]
 
 
-def block_size(found: list[Operand], bits: int, *, crowded: bool) -> int:
+def block_size(found: list[GpuOperand], bits: int, *, crowded: bool) -> int:
     """Threads of a block: few enough for the rows to fit into shared memory, where that can be.
 
     crowded: many values wait for their use; a warp that need not wait for another one is quicker then
@@ -153,7 +153,7 @@ def kernel_source(
 
 
 def _one_state(
-    ins: list[Operand], outs: list[Operand], bits: int, index: str, block: int, statements: list[str]
+    ins: list[GpuOperand], outs: list[GpuOperand], bits: int, index: str, block: int, statements: list[str]
 ) -> list[str]:
     number = number_type(bits)
     lines = [
@@ -181,11 +181,13 @@ def _one_state(
     return lines + copied([operand for operand in outs if operand.staged], block, bits, out=True)
 
 
-def _two_states(ins: list[Operand], outs: list[Operand], number: str, block: int, statements: list[str]) -> list[str]:
+def _two_states(
+    ins: list[GpuOperand], outs: list[GpuOperand], number: str, block: int, statements: list[str]
+) -> list[str]:
     """The compiler writes the loop out and mixes the two."""
     both = f"{number}2"
 
-    def place(operand: Operand, k: int) -> str:
+    def place(operand: GpuOperand, k: int) -> str:
         return f"{operand.name} + state + {k} * {operand.name}_step"
 
     return [
@@ -201,12 +203,12 @@ def _two_states(ins: list[Operand], outs: list[Operand], number: str, block: int
     ]
 
 
-def _of_pair(operand: Operand, k: int) -> str:
+def _of_pair(operand: GpuOperand, k: int) -> str:
     """Number k of one of the two states."""
     return f"(half ? {operand.name}_{k}.y : {operand.name}_{k}.x)"
 
 
-def _element(operand: Operand, k: int, block: int) -> str:
+def _element(operand: GpuOperand, k: int, block: int) -> str:
     """Number k of this thread's state."""
     if operand.parked:
         return f"{operand.name}_parked[{k * block} + thread]"
@@ -241,7 +243,7 @@ def _taint(numbers: Sequence[str], bits: int, chains: int) -> list[str]:
     return [f"const {number_type(bits)} taint = {' + '.join(sums)};"]
 
 
-def copied(staged: list[Operand], block: int, bits: int, *, out: bool) -> list[str]:
+def copied(staged: list[GpuOperand], block: int, bits: int, *, out: bool) -> list[str]:
     """The rows of the block, between memory and shared memory. Some copies are under way at the same time.
 
     A full block is copied 16 bytes at a time, where addresses and paddings allow that.
@@ -260,7 +262,7 @@ def copied(staged: list[Operand], block: int, bits: int, *, out: bool) -> list[s
     ]
 
 
-def _copied_singly(operand: Operand, block: int, *, out: bool) -> list[str]:
+def _copied_singly(operand: GpuOperand, block: int, *, out: bool) -> list[str]:
     length, pitch, name = operand.length, operand.pitch, operand.name
     place = "k" if pitch == length else f"k / {length} * {pitch} + k % {length}"
     shared, memory = f"{name}_rows[{place}]", f"{name}[first * {length} + k]"
@@ -274,7 +276,7 @@ def _copied_singly(operand: Operand, block: int, *, out: bool) -> list[str]:
     ]
 
 
-def _copied_in_pieces(operand: Operand, block: int, bits: int, *, out: bool) -> list[str]:
+def _copied_in_pieces(operand: GpuOperand, block: int, bits: int, *, out: bool) -> list[str]:
     length, name = operand.length, operand.name
     pieces = block * length * bits // (8 * PIECE)
     shared, memory = f"((int4 *){name}_rows)", f"(({'' if out else 'const '}int4 *)({name} + first * {length}))"

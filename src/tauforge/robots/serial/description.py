@@ -24,7 +24,6 @@ from tauforge.plugins import save
 from tauforge.robots import plausibility
 from tauforge.robots.drawing import Visual, check_visuals
 from tauforge.robots.loads import Payload, one_payload
-from tauforge.robots.plausibility import warn_of_far_masses
 from tauforge.robots.records import KnownException, Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.serial.joint import CONVENTIONS, JOINT_FIELDS, Joint
@@ -93,15 +92,10 @@ class ArmDescription(Robot):
                 f"expected 0 or at least {SMALLEST_COULOMB_SPEED:g}, got {self.coulomb_speed:g}", field="coulomb_speed"
             )
         put("visuals", check_visuals(self.visuals, len(self.joints)))
-        if not all(isinstance(exception, KnownException) for exception in self.known_exceptions):
-            raise ModelError("expected a sequence of KnownException", field="known_exceptions")
         bodies = {joint.link_name: joint.inertia for joint in self.joints}
-        unknown = {exception.body for exception in self.known_exceptions} - set(bodies)
-        if unknown:
-            raise ModelError(f"there is no body named {', '.join(sorted(unknown))}", field="known_exceptions")
-        plausibility.warn_of_faults(self.name, bodies, {exception.body for exception in self.known_exceptions})
+        plausibility.check_bodies(self.name, bodies, self.known_exceptions)
         heavy = {joint.link_name: math.hypot(*joint.com) for joint in self.joints if joint.mass}
-        warn_of_far_masses(self.name, heavy)
+        plausibility.warn_of_far_masses(self.name, heavy)
 
     # ------------------------------------------------------------------------------------------------ construction
 

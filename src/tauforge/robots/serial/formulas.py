@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from tauforge.algebra.condition import condition
 from tauforge.algebra.dual import Dual, derivative, seeded
@@ -41,25 +41,33 @@ Scalars = Sequence[Scalar]
 INVERSE_KINEMATICS_STEPS = 3  # of one call: more are compiled longer, fewer are called more often
 
 
-def arm_carrying(arm: ArmParameters, payload: Scalars | None) -> ArmParameters:
-    """The arm with the payload fixed to its tool.
+class Loads(NamedTuple):
+    """Loads as the formulations take them: the arm with its payload, the wrench on its last link, the base."""
 
-    payload: mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz in the tool frame
-    """
-    return arm if payload is None else with_payload(arm, body_of(payload))
+    arm: ArmParameters
+    tip: Wrench
+    base: BaseState
 
 
-def base_state(arm: ArmParameters, base_motion: Scalars | None) -> BaseState:
+def loads_of(
+    model: ArmModel,
+    q: Scalars,
+    tip_wrench: Scalars | None = None,
+    payload: Scalars | None = None,
+    base_motion: Scalars | None = None,
+    tool_axes: bool = False,
+) -> Loads:
+    """Loads from flat lists; payload: mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz in the tool frame."""
+    arm, tip = model.parameters, NO_WRENCH
+    if payload is not None:
+        arm = with_payload(arm, body_of(payload))
+    if tip_wrench is not None:
+        given = Wrench(Vector(*tip_wrench[:3]), Vector(*tip_wrench[3:]))
+        tip = kinematics.wrench_on_last_link(arm, q, given, world_axes=not tool_axes)
     if base_motion is None:
-        return base_at_rest(arm)
-    return moving_base(arm, Vector(*base_motion[:3]), Vector(*base_motion[3:6]), Vector(*base_motion[6:]))
-
-
-def tip(arm: ArmParameters, q: Scalars, wrench: Scalars | None, tool_axes: bool) -> Wrench:
-    if wrench is None:
-        return NO_WRENCH
-    given = Wrench(Vector(*wrench[:3]), Vector(*wrench[3:]))
-    return kinematics.wrench_on_last_link(arm, q, given, world_axes=not tool_axes)
+        return Loads(arm, tip, base_at_rest(arm))
+    omega, alpha, a = (Vector(*base_motion[k : k + 3]) for k in (0, 3, 6))
+    return Loads(arm, tip, moving_base(arm, omega, alpha, a))
 
 
 def rigid_inverse_dynamics(
@@ -67,19 +75,16 @@ def rigid_inverse_dynamics(
     q: Scalars,
     qd: Scalars,
     qdd: Scalars,
-    tip_wrench: Scalars | None = None,
     payload: Scalars | None = None,
-    base_motion: Scalars | None = None,
     formulation: str = DEFAULT_FORMULATION,
-    tool_axes: bool = False,
+    **loads: Any,
 ) -> list[Scalar]:
     """Without friction and rotors. The default formulation runs in the cheapest frames, the others in the arm's own."""
-    arm = arm_carrying(model.parameters, payload)
-    at_tip, base = tip(arm, q, tip_wrench, tool_axes), base_state(arm, base_motion)
+    arm, tip, base = loads_of(model, q, payload=payload, **loads)
     if formulation == DEFAULT_FORMULATION:
-        return inverse_dynamics_of(with_load(model.chain, model, payload), q, qd, qdd, at_tip, base)
+        return inverse_dynamics_of(with_load(model.chain, model, payload), q, qd, qdd, tip, base)
     more = () if formulation in FIXED_BASE_ONLY else (base,)
-    return INVERSE_DYNAMICS[formulation](arm, q, qd, qdd, at_tip, *more)
+    return INVERSE_DYNAMICS[formulation](arm, q, qd, qdd, tip, *more)
 
 
 def inverse_dynamics(model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, **loads: Any) -> list[Scalar]:
@@ -133,21 +138,11 @@ def sum_of_magnitudes(values: Scalars) -> Scalar:
     return sum((absolute(x) for x in values[1:]), absolute(values[0]))
 
 
-def joint_wrenches(
-    model: ArmModel,
-    q: Scalars,
-    qd: Scalars,
-    qdd: Scalars,
-    tip_wrench: Scalars | None = None,
-    payload: Scalars | None = None,
-    base_motion: Scalars | None = None,
-    tool_axes: bool = False,
-) -> list[list[Scalar]]:
+def joint_wrenches(model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, **loads: Any) -> list[list[Scalar]]:
     """Six components across every joint, link frame i-1 axes."""
-    arm = arm_carrying(model.parameters, payload)
-    at_tip, base = tip(arm, q, tip_wrench, tool_axes), base_state(arm, base_motion)
+    arm, tip, base = loads_of(model, q, **loads)
     result = []
-    for i, w in enumerate(newton_euler.link_wrenches(arm, q, qd, qdd, at_tip, base)):
+    for i, w in enumerate(newton_euler.link_wrenches(arm, q, qd, qdd, tip, base)):
         joint = arm.joints[i]
         turn = kinematics.joint_rotation(joint, q[i])
         f, n = (kinematics.out_of_link(joint, turn, v) for v in w)
@@ -283,5 +278,5 @@ def inverse_kinematics_steps(
 
 def energy(model: ArmModel, q: Scalars, qd: Scalars, payload: Scalars | None = None) -> list[Scalar]:
     """Kinetic, potential."""
-    arm = arm_carrying(model.parameters, payload)
+    arm = loads_of(model, q, payload=payload).arm
     return [energies.kinetic_energy(arm, model.drives, q, qd), energies.potential_energy(arm, q)]

@@ -182,13 +182,13 @@ def own_value(arm: ArmDescription, field: str) -> Array:
     return np.array([getattr(joint.dh if field in DH_FIELDS else joint, field) for joint in arm.joints])
 
 
-def fields_carrying(arm: ArmDescription, payload: Payload, given: Mapping[str, Array]) -> dict[str, Array]:
+def fields_carrying(arm: ArmDescription, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
     """Masses, centres and inertias (N, n, ...) of the arm, or those given, with payloads fixed to the tool.
 
     Identity: those of `arm.carrying(payload)`, row by row.
     """
-    fields = {field: given.get(field, own_value(arm, field)) for field in BODY_SHARES}
-    return with_payload(fields, arm.n - 1, payload, to_transform(arm.tool))
+    bodies = {field: fields.get(field, own_value(arm, field)) for field in BODY_SHARES}
+    return with_payload(bodies, arm.n - 1, payload, to_transform(arm.tool))
 
 
 def varied_model(arm: ArmDescription, values: Mapping[str, Scalars]) -> ArmModel:

@@ -20,7 +20,6 @@ from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.with_functions import by_table, quick
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY
 from tauforge.kernels.specification import Shape
-from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.loads import BaseMotion, Payload
 from tauforge.robots.records import Actuator, Coordinate
 from tauforge.robots.serial import inverse_kinematics as ik
@@ -30,7 +29,6 @@ from tauforge.robots.serial.description import ArmDescription
 from tauforge.robots.serial.drawing import drawn, reactions
 from tauforge.robots.serial.functions import SINGULAR_MASS, function_table
 from tauforge.robots.serial.summary import summary
-from tauforge.robots.summary import Summary
 
 Scalars = Sequence[Scalar]
 STATES_TRIED = 20  # random states at which the mass matrix is looked at
@@ -38,15 +36,7 @@ STATES_TRIED = 20  # random states at which the mass matrix is looked at
 
 @ours
 class SerialArm(ArmDescription):
-    """A chain of revolute and prismatic joints from a base to a tool. SI units, radians.
-
-    joints:        one `Joint` each, from the base outward
-    base, tool:    4 x 4: world <- base, last link frame <- tool
-    gravity:       (3,) m/s^2, acceleration of free fall, world axes
-    coulomb_speed: v, rad/s or m/s; above 0, Coulomb friction is (T+ + T-)/2 s + (T+ - T-)/2 s^2 with s = tanh(qd / v)
-    convention:    "standard" or "modified" DH, or "general"
-    visuals:       what links look like, for pictures alone: no equality, kernel or file depends on them
-    """
+    __doc__ = ArmDescription.__doc__
 
     kind = "serial arm"
 
@@ -94,17 +84,12 @@ class SerialArm(ArmDescription):
         """
         return numbers.varying_fields(self)
 
-    def _check_varying(self, fields: tuple[str, ...]) -> None:
-        numbers.check_varying(self, fields)
-
     def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
         return {field: numbers.own_value(self, field) for field in known_fields(self, fields)}
 
-    def varied_model(self, values: Mapping[str, Scalars]) -> numbers.ArmModel:
-        return numbers.varied_model(self, values)
-
-    def _fields_carrying(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
-        return numbers.fields_carrying(self, payload, fields)
+    varied_model = numbers.varied_model
+    _check_varying = numbers.check_varying
+    _fields_carrying = numbers.fields_carrying
 
     @computed_once
     def designs(self) -> ArmDesigns | None:
@@ -136,14 +121,9 @@ class SerialArm(ArmDescription):
     def holding_forces(self, position: Array) -> Array:
         return self.gravity_forces(position)
 
-    def drawing(self, position: ArrayLike) -> Drawing:
-        return drawn(self, position)
-
-    def reactions(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> tuple[Reaction, ...]:
-        return reactions(self, position, velocity, acceleration, **loads)
-
-    def summary(self) -> Summary:
-        return summary(self)
+    drawing = drawn
+    reactions = reactions
+    summary = summary
 
     def issues(self) -> list[str]:
         q = self.random_states(STATES_TRIED)[0]

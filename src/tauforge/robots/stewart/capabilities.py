@@ -29,10 +29,10 @@ from tauforge.robots.positions import MovedBody, Positions, Scalars
 from tauforge.robots.records import Sensor
 from tauforge.robots.state_space import StateSpace
 from tauforge.robots.stewart import formulas
+from tauforge.robots.stewart.field_checks import SPHERICAL, UNIVERSAL
 from tauforge.robots.stewart.limits import pictured_pose, pose_within_limits
 from tauforge.robots.stewart.model import PlatformModel
 from tauforge.robots.stewart.pose_search import default_guess
-from tauforge.robots.stewart.spherical_legs import SPHERICAL, UNIVERSAL
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart.description import PlatformDescription

@@ -17,31 +17,28 @@ from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.bodies import body_of
-from tauforge.formulations.stewart.parameters import LEGS, PlatformParameters, default_axes, with_payload
+from tauforge.formulations.stewart.parameters import PlatformParameters, default_axes, with_payload
 from tauforge.plugins import save
 from tauforge.robots import plausibility
 from tauforge.robots.loads import Payload, one_payload
-from tauforge.robots.plausibility import warn_of_far_masses
 from tauforge.robots.records import KnownException, Source
 from tauforge.robots.robot import Robot
-from tauforge.robots.stewart import spherical_legs
+from tauforge.robots.stewart.field_checks import (
+    BASE_JOINTS,
+    COINCIDENT,
+    FIELDS,
+    LEG_PARTS,
+    MASSES,
+    REQUIRED,
+    SPHERICAL,
+    UNIVERSAL,
+    check_free_legs,
+    unit_axes,
+)
 from tauforge.robots.stewart.model import platform_parameters
-from tauforge.robots.stewart.spherical_legs import BASE_JOINTS, SPHERICAL, UNIVERSAL
 from tauforge.validation import Floats, Rows
 
-COINCIDENT = 1e-9  # of the platform's size: points nearer than that are one
 AXIS_TOLERANCE = 1e-9  # sine of the angle below which an axis is taken to lie along another
-MASSES = (
-    "lower_mass",
-    "upper_mass",
-    "lower_com",
-    "upper_com",
-    "lower_inertia",
-    "upper_inertia",
-    "platform_mass",
-    "platform_com",
-    "platform_inertia",
-)
 
 
 @ours
@@ -106,9 +103,6 @@ class PlatformDescription(Robot):
     sources: tuple[Source, ...] = dataclasses.field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        def put(field: str, value: Any) -> None:
-            object.__setattr__(self, field, value)
-
         validation.text(self.name, "name")
         if not isinstance(self.base_joint, str) or self.base_joint not in BASE_JOINTS:
             raise UnsupportedFeatureError(
@@ -116,110 +110,53 @@ class PlatformDescription(Robot):
                 field="base_joint",
                 remedy=f"Use one of {', '.join(BASE_JOINTS)}",
             )
-        for field in ("base_points", "platform_points"):
-            points = validation.array(getattr(self, field), (LEGS, 3), field)
-            _refuse_coincident(points, field)
-            put(field, validation.rows(points))
-        if self.base_joint == UNIVERSAL:
-            put("universal_axes", validation.rows(self._axes()))
-        self._put_masses(put)
-        put(
-            "friction",
-            tuple(
-                validation.non_negative(x, "friction")
-                for x in validation.array(self.friction, (3,), "friction").tolist()
-            ),
-        )
-        put("gravity", validation.vector(self.gravity, "gravity"))
-        rotors = 0.0 if self.reflected_mass is None else self.reflected_mass
-        put("reflected_mass", _per_leg_numbers(rotors, "reflected_mass"))
-        self._put_limits(put)
-        if self.base_joint == SPHERICAL:
-            spherical_legs.check(self)
-        self._check_bodies()
-
-    def _axes(self) -> Array:
-        if self.universal_axes is None:
-            k = self._default_axes()
-            if (np.linalg.norm(k, axis=1) < COINCIDENT * np.ptp(self.base_points, axis=0).max()).any():
-                raise ModelError(
-                    "there is no default axis for a base point at the centre of the others",
-                    field="universal_axes",
-                    remedy="Give (6, 3) axes",
-                )
-        else:
-            k = validation.array(self.universal_axes, (LEGS, 3), "universal_axes")
-        return _unit(k, "universal_axes")
-
-    def _put_masses(self, put: Any) -> None:
         given = [field for field in MASSES if getattr(self, field) is not None]
-        if not given:
-            return
         missing = [field for field in MASSES if getattr(self, field) is None]
-        if missing:
+        if given and missing:
             raise ModelError(
                 f"masses are given without {', '.join(missing)}",
                 field=missing[0],
                 remedy="Give all of them, or none for a geometry without dynamics",
             )
-        for part in ("lower", "upper"):
-            put(f"{part}_mass", _per_leg_numbers(getattr(self, f"{part}_mass"), f"{part}_mass"))
-            put(f"{part}_com", validation.rows(_per_leg(getattr(self, f"{part}_com"), (3,), f"{part}_com")))
-            put(f"{part}_inertia", _inertias(getattr(self, f"{part}_inertia"), f"{part}_inertia"))
-        put("platform_mass", validation.non_negative(self.platform_mass, "platform_mass"))
-        put("platform_com", validation.vector(self.platform_com, "platform_com"))
-        put("platform_inertia", validation.inertia(self.platform_inertia, "platform_inertia"))
+        if self.reflected_mass is None:
+            object.__setattr__(self, "reflected_mass", 0.0)
+        for field, checked in FIELDS.items():
+            if (value := getattr(self, field)) is not None or field in REQUIRED:
+                object.__setattr__(self, field, checked(value, field))
+        if self.base_joint == UNIVERSAL:
+            object.__setattr__(self, "universal_axes", self._axes())
+        if self.cone_angles is not None and (self.base_joint_axes is None or self.platform_joint_axes is None):
+            raise ModelError(
+                "the cones have no axes", field="cone_angles", remedy="Give base_joint_axes and platform_joint_axes"
+            )
+        if self.base_joint == SPHERICAL:
+            check_free_legs(self)
+        self._check_bodies()
 
-    def _put_limits(self, put: Any) -> None:
-        if self.stroke is not None:
-            stroke = _per_leg(self.stroke, (2,), "stroke")
-            if (stroke[:, 0] < 0).any() or (stroke[:, 0] >= stroke[:, 1]).any():
-                raise ModelError(
-                    f"expected 0 <= shortest < longest, got {validation.shown(self.stroke)}", field="stroke"
-                )
-            put("stroke", validation.rows(stroke))
-        if self.force_limit is not None:
-            put("force_limit", _per_leg_numbers(self.force_limit, "force_limit"))
-        for field in ("base_joint_axes", "platform_joint_axes"):
-            if getattr(self, field) is not None:
-                put(field, validation.rows(_unit(validation.array(getattr(self, field), (LEGS, 3), field), field)))
-        if self.cone_angles is not None:
-            angles = validation.array(self.cone_angles, (2,), "cone_angles")
-            if (angles <= 0).any() or (angles > np.pi).any():
-                raise ModelError(
-                    f"expected angles in (0, pi], got {validation.shown(self.cone_angles)}", field="cone_angles"
-                )
-            if self.base_joint_axes is None or self.platform_joint_axes is None:
-                raise ModelError(
-                    "the cones have no axes",
-                    field="cone_angles",
-                    remedy="Give base_joint_axes and platform_joint_axes",
-                )
-            put("cone_angles", tuple(angles.tolist()))
-        if self.leg_radius is not None:
-            put("leg_radius", validation.non_negative(self.leg_radius, "leg_radius"))
+    def _axes(self) -> Rows:
+        if self.universal_axes is not None:
+            return unit_axes(self.universal_axes, "universal_axes")
+        axes = self._default_axes()
+        if (np.linalg.norm(axes, axis=1) < COINCIDENT * np.ptp(self.base_points, axis=0).max()).any():
+            raise ModelError(
+                "there is no default axis for a base point at the centre of the others",
+                field="universal_axes",
+                remedy="Give (6, 3) axes",
+            )
+        return unit_axes(axes, "universal_axes")
 
     def _check_bodies(self) -> None:
-        if not all(isinstance(exception, KnownException) for exception in self.known_exceptions):
-            raise ModelError("expected a sequence of KnownException", field="known_exceptions")
         bodies: dict[str, Rows] = {}
         if self.has_masses:
             bodies["platform"] = cast(Rows, self.platform_inertia)
             distances = {"platform": math.hypot(*cast(Floats, self.platform_com))}
-            for part in ("lower", "upper"):
+            for part in LEG_PARTS:
                 tensors = cast(tuple[Rows, ...], getattr(self, f"{part}_inertia"))
                 alike = len(set(tensors)) == 1
                 distances[f"{part} part"] = max(math.hypot(*com) for com in getattr(self, f"{part}_com"))
                 bodies |= {f"{part} part" if alike else f"{part} part of leg {i + 1}": t for i, t in enumerate(tensors)}
-            warn_of_far_masses(self.name, distances)
-        unknown = {exception.body for exception in self.known_exceptions} - set(bodies)
-        if unknown:
-            raise ModelError(
-                f"there is no body named {', '.join(sorted(unknown))}",
-                field="known_exceptions",
-                remedy=f"Known: {', '.join(bodies) or 'none, the platform has no masses'}",
-            )
-        plausibility.warn_of_faults(self.name, bodies, {exception.body for exception in self.known_exceptions})
+            plausibility.warn_of_far_masses(self.name, distances)
+        plausibility.check_bodies(self.name, bodies, self.known_exceptions)
 
     # ---------------------------------------------------------------------------------------------------- questions
 
@@ -298,52 +235,3 @@ class PlatformDescription(Robot):
     def save(self, path: str | Path) -> None:
         """Write the platform as TOML; `tauforge.load` reads it back equal."""
         save(self, Path(path))
-
-
-def _refuse_coincident(points: Array, field: str) -> None:
-    size = np.ptp(points, axis=0).max()
-    apart = np.linalg.norm(points[:, None] - points[None], axis=-1) + np.eye(LEGS) * (1.0 + size)
-    i, j = np.unravel_index(int(apart.argmin()), apart.shape)
-    if apart[i, j] <= COINCIDENT * size:
-        raise ModelError(f"points {i + 1} and {j + 1} coincide", field=field)
-
-
-def _unit(axes: Array, field: str) -> Array:
-    length = np.linalg.norm(axes, axis=1, keepdims=True)
-    if (length == 0).any():
-        raise ModelError(f"axis {int((length == 0).argmax()) + 1} is zero", field=field)
-    whole = np.abs(length - 1) < 4 * np.finfo(float).eps  # left as they are, so that saved models load unchanged
-    return np.where(whole, axes, axes / length)
-
-
-def _shape(value: Any) -> tuple[int, ...] | None:
-    """None where rows differ in length."""
-    try:
-        return tuple(np.shape(value))
-    except ValueError:
-        return None
-
-
-def _per_leg(value: Any, core: tuple[int, ...], field: str) -> Array:
-    """(6, *core) from one for all legs or one for each."""
-    if _shape(value) == core:
-        return np.broadcast_to(validation.array(value, core, field), (LEGS, *core))
-    return validation.array(value, (LEGS, *core), field)
-
-
-def _per_leg_numbers(value: Any, field: str) -> Floats:
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value.item()
-    shared = _shape(value) == () and not isinstance(value, str)
-    given = [value] * LEGS if shared else validation.array(value, (LEGS,), field).tolist()
-    return tuple(validation.non_negative(x, field) for x in given)
-
-
-def _inertias(value: Any, field: str) -> tuple[Rows, ...]:
-    shape = _shape(value)
-    if shape in ((3,), (3, 3)):
-        return (validation.inertia(value, field),) * LEGS
-    if shape not in ((LEGS, 3), (LEGS, 3, 3)):
-        got = f"shape {shape}" if shape is not None else validation.shown(value)
-        raise ModelError(f"expected (3,), (3, 3), (6, 3) or (6, 3, 3) numbers, got {got}", field=field)
-    return tuple(validation.inertia(tensor, field) for tensor in value)

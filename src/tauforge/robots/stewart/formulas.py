@@ -65,8 +65,15 @@ def model_carrying(model: PlatformModel, payload: Scalars | None) -> PlatformMod
     )
 
 
-def moving(base_motion: Scalars) -> MovingBase:
-    return MovingBase(Vector(*base_motion[:3]), Vector(*base_motion[3:6]), Vector(*base_motion[6:]))
+def loads_of(
+    R: Matrix,
+    external_wrench: Scalars | None = None,
+    base_motion: Scalars | None = None,
+    platform_axes: bool = False,
+) -> tuple[Wrench, MovingBase]:
+    """The external wrench in base axes, and the motion of the base."""
+    base = FIXED_BASE if base_motion is None else MovingBase(*(Vector(*base_motion[k : k + 3]) for k in (0, 3, 6)))
+    return external(R, external_wrench, platform_axes), base
 
 
 def inverse_dynamics(
@@ -75,26 +82,23 @@ def inverse_dynamics(
     pose: Scalars,
     twist: Scalars,
     acceleration: Scalars,
-    external_wrench: Scalars | None = None,
     payload: Scalars | None = None,
-    base_motion: Scalars | None = None,
     model: str = EXACT,
     corrections: str = "",
-    platform_axes: bool = False,
+    **loads: Any,
 ) -> Doubtful:
     """corrections: names of the model's switches, separated by blanks
 
     On a base that moves the exact model is evaluated in its vector form.
     """
-    platform, m = model_carrying(platform, payload), motion(pose, twist, acceleration)
-    w = external(m.R, external_wrench, platform_axes)
-    if model == EXACT and base_motion is None:
-        forces, doubt = universal_coordinates.inverse_dynamics_and_doubt(platform.lumped, m, w)
+    carrying, m = model_carrying(platform, payload), motion(pose, twist, acceleration)
+    w, base = loads_of(m.R, **loads)
+    if model == EXACT and base is FIXED_BASE:
+        forces, doubt = universal_coordinates.inverse_dynamics_and_doubt(carrying.lumped, m, w)
     else:
-        base = None if base_motion is None else moving(base_motion)
         used = MODELS[VECTORS if model == EXACT else model]
-        forces = used.forces(platform.parameters, m, w, corrections.split(), base)
-        doubt = partial(doubt_of, platform, m, legs_turn=model != MASSLESS)
+        forces = used.forces(carrying.parameters, m, w, corrections.split(), base)
+        doubt = partial(doubt_of, carrying, m, legs_turn=model != MASSLESS)
     return Doubtful(forces, lambda: doubt() + absolute(forces[0]) * TINY)
 
 
@@ -114,17 +118,14 @@ def forward_dynamics(
     pose: Scalars,
     twist: Scalars,
     leg_forces: Scalars,
-    external_wrench: Scalars | None = None,
     payload: Scalars | None = None,
-    base_motion: Scalars | None = None,
-    platform_axes: bool = False,
+    **loads: Any,
 ) -> Doubtful:
     carrying, m = model_carrying(model, payload), motion(pose, twist)
-    w = external(m.R, external_wrench, platform_axes)
-    if base_motion is None:
+    w, base = loads_of(m.R, **loads)
+    if base is FIXED_BASE:
         a, alpha, doubt = closed_form.forward_dynamics(carrying.lumped, m, leg_forces, w)
     else:
-        base = moving(base_motion)
         a, alpha, doubt = closed_form.forward_dynamics_on_moving_base(
             carrying.lumped, carrying.parameters, m, leg_forces, base, w
         )
@@ -195,15 +196,12 @@ def joint_reactions(
     pose: Scalars,
     twist: Scalars,
     acceleration: Scalars,
-    external_wrench: Scalars | None = None,
     payload: Scalars | None = None,
-    base_motion: Scalars | None = None,
-    platform_axes: bool = False,
+    **loads: Any,
 ) -> Doubtful:
     """Wrenches of the base, prismatic and platform joints of every leg."""
     m = motion(pose, twist, acceleration)
-    w = external(m.R, external_wrench, platform_axes)
-    base = FIXED_BASE if base_motion is None else moving(base_motion)
+    w, base = loads_of(m.R, **loads)
     legs = exact.reactions(model_carrying(model, payload).parameters, m, w, base)
     wrenches = [[[*leg[joint].force, *leg[joint].moment] for leg in legs] for joint in range(3)]
     return Doubtful(wrenches, lambda: doubt_of(model, m) + absolute(legs[0][0].force.x) * TINY)

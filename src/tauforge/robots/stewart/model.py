@@ -25,14 +25,13 @@ from tauforge.formulations.stewart.parameters import (
     default_axes,
 )
 from tauforge.robots.loads import BODY_SHARES, with_payload
-from tauforge.robots.stewart.spherical_legs import UNIVERSAL, off_axis
+from tauforge.robots.stewart.field_checks import LEG_PARTS, UNIVERSAL, off_axis
 
 if TYPE_CHECKING:
     from tauforge.robots.loads import Payload
     from tauforge.robots.stewart.description import PlatformDescription
 
 Scalars = Sequence[Scalar]
-LEG_PARTS = ("lower", "upper")
 FIELD_SHAPES: dict[str, tuple[int, ...]] = {
     "base_points": (LEGS, 3),
     "platform_points": (LEGS, 3),
@@ -123,14 +122,14 @@ def _refusal(platform: PlatformDescription, field: str) -> tuple[str, str] | Non
     return None
 
 
-def fields_carrying(platform: PlatformDescription, payload: Payload, given: Mapping[str, Array]) -> dict[str, Array]:
+def fields_carrying(platform: PlatformDescription, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
     """Mass, mass centre and inertia (N, ...) of the platform, or those given, with payloads fixed to it.
 
     Identity: those of `platform.carrying(payload)`, row by row.
     """
     own = {}
     for field, share in BODY_SHARES.items():
-        value = given.get(f"platform_{field}", np.array(getattr(platform, f"platform_{field}")))
+        value = fields.get(f"platform_{field}", np.array(getattr(platform, f"platform_{field}")))
         own[field] = np.expand_dims(value, value.ndim - len(share))  # a row of one body
     both = with_payload(own, 0, payload, NO_DISPLACEMENT)
     return {f"platform_{field}": value.squeeze(-1 - len(BODY_SHARES[field])) for field, value in both.items()}

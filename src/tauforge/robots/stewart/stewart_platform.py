@@ -24,7 +24,6 @@ from tauforge.formulations.stewart import EXACT
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.capabilities import Bounds, Dissipation
-from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.loads import BaseMotion, Payload
 from tauforge.robots.records import Actuator, Coordinate
 from tauforge.robots.stewart import capabilities
@@ -36,7 +35,6 @@ from tauforge.robots.stewart.designs import PlatformDesigns
 from tauforge.robots.stewart.drawing import drawn, reactions, sleeves
 from tauforge.robots.stewart.functions import JointReactions, LegMotions, function_table
 from tauforge.robots.stewart.summary import summary
-from tauforge.robots.summary import Summary
 
 Scalars = Sequence[Scalar]
 GEOMETRY = (
@@ -100,15 +98,9 @@ class StewartPlatform(PlatformDescription):
         """
         return numbers.varying_fields(self)
 
-    def _check_varying(self, fields: tuple[str, ...]) -> None:
-        numbers.check_varying(self, fields)
-
-    def varied_model(self, values: Mapping[str, Scalars]) -> numbers.PlatformModel:
-        return numbers.varied_model(self, values)
-
-    def _fields_carrying(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
-        return numbers.fields_carrying(self, payload, fields)
-
+    varied_model = numbers.varied_model
+    _check_varying = numbers.check_varying
+    _fields_carrying = numbers.fields_carrying
     designs = computed_once(PlatformDesigns)
     bounds = computed_once(pose_limits.PoseBounds)
     sensors = computed_once(capabilities.LegSensors)
@@ -143,12 +135,7 @@ class StewartPlatform(PlatformDescription):
             chosen["corrections"] = " ".join(sorted(set(names)))
         return chosen
 
-    def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
-        """Poses around home within the limits, twists and accelerations of order one: (count, 6) each, base frame.
-
-        SingularityError where there are no poses around home that the legs can hold.
-        """
-        return capabilities.random_states(self, count, seed)
+    random_states = capabilities.random_states
 
     def _random_argument(self, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
         pose = states[0]
@@ -162,19 +149,10 @@ class StewartPlatform(PlatformDescription):
                 return np.column_stack([pose[:, :3], *turns])
         return super()._random_argument(function, argument, states)
 
-    def drawing(self, position: ArrayLike) -> Drawing:
-        return drawn(self, position)
-
-    @computed_once
-    def sleeves(self) -> tuple[float, ...]:
-        """(6,) m, the lengths of the legs' lower parts as pictures show them."""
-        return sleeves(self)
-
-    def reactions(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> tuple[Reaction, ...]:
-        return reactions(self, position, velocity, acceleration, **loads)
-
-    def summary(self) -> Summary:
-        return summary(self)
+    drawing = drawn
+    sleeves = computed_once(sleeves)
+    reactions = reactions
+    summary = summary
 
     def issues(self) -> list[str]:
         masses = [] if self.has_masses else ["the file gives no masses: kinematics is available, dynamics is not"]

@@ -35,7 +35,7 @@ from tauforge.formulations.serial.parameters import base_at_rest
 from tauforge.formulations.trees import composite_inertia
 from tauforge.formulations.trees.economical_frames import nearly
 
-REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "serial_6R.json").read_text())["arm"]
+REFERENCE = json.loads((Path(__file__).parents[2] / "data" / "serial_6R.json").read_text())["arm"]
 
 
 @given(seeds, kinds, conventions, st.booleans())

@@ -1,30 +1,103 @@
-"""Files of commands: motions that they read, with notes on what they do not say, and files that they write."""
+"""What commands are given: texts of options as robots, quantities and payloads, and motions from files."""
 
 from __future__ import annotations
 
-import io
 import math
-import os
-import sys
+import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
-from tauforge.cli.options import bad
-from tauforge.cli.output import note, number, seconds, warn
+from tauforge.cli.output import bad, note, number, seconds, warn
 from tauforge.errors import ModelError, Reported
 
 if TYPE_CHECKING:
     from tauforge.arrays import Array
     from tauforge.motion.csv_motion import CsvMotion
+    from tauforge.robots.loads import Payload
     from tauforge.robots.records import LimitedQuantity
     from tauforge.robots.robot import Robot
-    from tauforge.tables.table import CsvColumn
 
-STDOUT = "-"
-ROUNDING = 1e-9  # relative to the limit: a motion that ends on it, converted from another unit, is not beyond it
+NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*)?")
+VOWELS = ("a", "e", "i", "o", "u")
+LIMIT_ROUNDING = 1e-9  # relative to the limit: a motion that ends on it, converted from another unit, is not beyond it
+
+
+def load_robot(name: str, tip: str | None = None, lock: list[str] | None = None) -> Robot:
+    from tauforge.formats.loading import load
+
+    locked = pairs("--lock", lock, "JOINT=VALUE")
+    held = {joint: quantity("--lock", value, "rad", "m") for joint, value in locked}
+    return load(name, tip=tip, lock=held or None)
+
+
+def kind_of(robot: Robot) -> str:
+    """Such as "an arm"."""
+    from tauforge.robots.robot import noun_of
+
+    noun = noun_of(robot)
+    return f"{'an' if noun[:1].lower() in VOWELS else 'a'} {noun}"
+
+
+def quantity(option: str, text: str, *kinds: str) -> float:
+    """A number, in SI units unless it carries one of its own, such as 90deg or 20mm.
+
+    kinds: the SI units of what it may measure; without any, no unit fits
+    """
+    from tauforge.units import UNITS
+
+    fitting = {name: factor for name, (kind, factor) in UNITS.items() if kind in kinds}
+    found = NUMBER.fullmatch(text)
+    unit = (found[2] or "").strip() if found else ""
+    if found is None or (unit and unit not in fitting) or not math.isfinite(float(found[1])):
+        units = f" in {' or '.join(kinds)}, or one with its unit ({', '.join(fitting)})" if kinds else " without a unit"
+        raise bad(option, f"expected a number{units}, got {text!r}")
+    return float(found[1]) * (fitting[unit] if unit else 1.0)
+
+
+def quantities(option: str, text: str, kinds: Sequence[str]) -> list[float]:
+    """Numbers with commas between them, each of its kind."""
+    parts, count = text.split(","), len(kinds)
+    if len(parts) != count:
+        raise bad(option, f"expected {count} number{'s' * (count > 1)} separated by commas, got {len(parts)}")
+    return [quantity(option, part, kind) for part, kind in zip(parts, kinds, strict=True)]
+
+
+def parse_wrench(text: str | None) -> list[float] | None:
+    """N and N m, (6,)."""
+    return None if text is None else quantities("--wrench", text, ["N"] * 3 + ["N m"] * 3)
+
+
+def parse_payload(text: str | None) -> Payload | None:
+    from tauforge.robots.loads import Payload
+
+    if text is None:
+        return None
+    count = text.count(",") + 1
+    if count not in (1, 4):
+        raise bad("--payload", f"expected a mass, or a mass and three coordinates, got {count} numbers")
+    values = quantities("--payload", text, ("kg", "m", "m", "m")[:count])
+    return Payload(values[0], values[1:] or (0.0, 0.0, 0.0))
+
+
+def robot_carrying(robot: Any, text: str | None) -> Any:
+    """The robot with the payload as part of it."""
+    payload = parse_payload(text)
+    return robot if payload is None else robot.carrying(payload)
+
+
+def pairs(option: str, texts: list[str] | None, form: str = "NAME=VALUE") -> Iterator[tuple[str, str]]:
+    """Names and values of an option that may be repeated."""
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise bad(option, f"expected {form}, got {text!r}")
+        yield name.strip(), value
+
+
+# ------------------------------------------------------------------------------------------------- motions from files
 
 
 def read_motion(path: Path, robot: Any, smooth: float | None = None) -> CsvMotion:
@@ -95,72 +168,10 @@ def _warn_outside(quantity: LimitedQuantity, times: Array) -> None:
     ends = ((quantity.lower, quantity.lower - values), (quantity.upper, values - quantity.upper))
     size = max((abs(limit) for limit, _ in ends if math.isfinite(limit)), default=0.0)
     for limit, beyond in ends:
-        outside = beyond > ROUNDING * size
+        outside = beyond > LIMIT_ROUNDING * size
         if outside.any():
             furthest = int(beyond.argmax())
             warn(
                 f"{quantity.phrase(furthest)} {number(values[furthest])} {unit}, {number(beyond[furthest])} {unit} "
                 f"beyond its limit of {number(limit)} {unit}; first beyond it at {seconds(times[outside.argmax()])} s"
             )
-
-
-# ---------------------------------------------------------------------------------------------- files that are written
-
-
-def check_output(
-    output: str | None,
-    inputs: Iterable[str | Path],
-    suffixes: Sequence[str],
-    as_json: bool = False,
-    option: str = "--output",
-) -> None:
-    """Before any work: a file that can be written, and none that was read."""
-    if output is None:
-        return
-    if output == STDOUT and option == "--output":
-        if as_json:
-            raise bad(option, "- and --json both write to stdout; give a file")
-        return
-    target = Path(output)
-    if target.suffix.lower() not in suffixes:
-        raise bad(option, f"expected a name that ends in {' or '.join(suffixes)}, got {output!r}")
-    try:
-        for path in inputs:
-            if target.exists() and Path(path).exists() and target.samefile(path):
-                raise bad(option, f"{output} is an input file; give another name")
-        if target.is_dir() or output.endswith(os.sep):
-            raise bad(option, f"{output} is a folder; give a file")
-        if not target.parent.is_dir():
-            raise bad(option, f"the folder {target.parent} does not exist")
-        folder = os.path.dirname(os.path.realpath(target))
-        if not os.access(folder, os.W_OK):
-            raise bad(option, f"the folder {folder} is not writable")
-        target.lstat()
-    except FileNotFoundError:
-        pass  # yet to be made
-    except OSError as error:  # a name too long for any file
-        raise bad(option, f"{output} cannot be written: {error.strerror}") from None
-
-
-def write_output(output: str, writer: Callable[[IO[str]], None]) -> None:
-    """What the writer writes, whole or not at all."""
-    from tauforge.files import written_whole
-
-    if output == STDOUT:
-        whole = io.StringIO()  # nothing half on a pipe either
-        writer(whole)
-        sys.stdout.write(whole.getvalue())
-        return
-    with written_whole(output) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        writer(text)
-        text.detach()
-
-
-def write_table(output: str | None, columns: Sequence[CsvColumn], rows: Array) -> bool:
-    """Writes a table of numbers where the user wants one; whether it took stdout, where nothing else may follow."""
-    from tauforge.tables.table import write_csv
-
-    if output is not None:
-        write_output(output, lambda file: write_csv(file, columns, rows))
-    return output == STDOUT

@@ -17,7 +17,7 @@ from tauforge.formulations.stewart import MODELS
 from tauforge.motion import StraightLine, twists
 from tauforge.robots.stewart.capabilities import SIMPLIFICATIONS
 
-DATA = json.loads((Path(__file__).parents[1] / "data" / "stewart_dasgupta.json").read_text())
+DATA = json.loads((Path(__file__).parents[2] / "data" / "stewart_dasgupta.json").read_text())
 PLATFORM = tf.load("dasgupta1998")
 REFERENCE = 1e-9  # the data's own digits
 NEAR_SINGULARITY = 1e-6  # path III within 0.2 s of it: condition numbers up to 1e5

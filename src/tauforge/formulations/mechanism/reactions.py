@@ -14,7 +14,7 @@ from tauforge.algebra.vectors import ZERO, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.mechanism.complement import Complement, MovingComplement
 from tauforge.formulations.mechanism.cuts import Posed, posed_at
-from tauforge.formulations.mechanism.dynamics import Loads, ReducedSolution, actuator_forces, tree_forces
+from tauforge.formulations.mechanism.dynamics import ExternalLoads, ReducedSolution, actuator_forces, tree_forces
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, BodyInTree, FixedFrame, MechanismParameters
 from tauforge.formulations.mechanism.springs import spring_forces
 from tauforge.formulations.trees.frames import GROUND, ancestors
@@ -24,7 +24,7 @@ Scalars = Sequence[Scalar]
 
 
 def joint_wrenches(
-    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, own_axes: bool = False
+    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: ExternalLoads, own_axes: bool = False
 ) -> tuple[list[list[Scalar]], ReducedSolution]:
     """Force and moment on the child of each joint, at the joint, base axes or the joint's own.
 
@@ -102,7 +102,7 @@ def _inertia_forces(posed: Posed, body: BodyInTree, motion: FrameMotion) -> Wren
 
 
 def _given(
-    m: MechanismParameters, posed: Posed, v: Scalars, on: Loads, at_cuts: Sequence[tuple[Wrench, Wrench]]
+    m: MechanismParameters, posed: Posed, v: Scalars, on: ExternalLoads, at_cuts: Sequence[tuple[Wrench, Wrench]]
 ) -> list[tuple[FixedFrame, Wrench]]:
     """Wrenches on bodies that do not come through the joints of the tree."""
     found = [

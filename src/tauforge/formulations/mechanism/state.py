@@ -26,7 +26,7 @@ from tauforge.formulations.mechanism.configuration import (
     with_cut_coordinates,
 )
 from tauforge.formulations.mechanism.cuts import Posed
-from tauforge.formulations.mechanism.dynamics import Loads, forward_dynamics_at
+from tauforge.formulations.mechanism.dynamics import ExternalLoads, forward_dynamics_at
 from tauforge.formulations.mechanism.parameters import HINGE, Cut, MechanismParameters, Reduction
 from tauforge.formulations.trees.frames import GROUND, JointFrame
 from tauforge.formulations.trees.recursion import twists
@@ -93,7 +93,7 @@ def position_of(m: MechanismParameters, s: Scalars, size: int) -> list[Scalar]:
     return with_cut_coordinates(m, _posed(m, states), x)
 
 
-def state_rates(m: MechanismParameters, s: Scalars, v: Scalars, u: Scalars, on: Loads) -> StateRates:
+def state_rates(m: MechanismParameters, s: Scalars, v: Scalars, u: Scalars, on: ExternalLoads) -> StateRates:
     """s' and v' under actuator forces u; the loops' nearest rates stand for v."""
     states, _ = _unpacked(m, s)
     posed = _posed(m, states)

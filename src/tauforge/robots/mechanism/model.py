@@ -11,7 +11,7 @@ from tauforge.algebra.vectors import IDENTITY, NO_DISPLACEMENT, ZERO, Matrix, Tr
 from tauforge.errors import ModelError
 from tauforge.formulations.bodies import MASSLESS_BODY, BodyParameters, Wrench, body_of
 from tauforge.formulations.drives import DriveParameters
-from tauforge.formulations.mechanism.dynamics import Loads, carrying
+from tauforge.formulations.mechanism.dynamics import ExternalLoads, carrying
 from tauforge.formulations.mechanism.parameters import (
     BodyInTree,
     FixedFrame,
@@ -168,11 +168,11 @@ def loaded(
     external_wrench: Scalars | None = None,
     payload: Scalars | None = None,
     base_motion: Scalars | None = None,
-) -> tuple[MechanismParameters, Loads]:
+) -> tuple[MechanismParameters, ExternalLoads]:
     """The mechanism that holds the payload, and what else acts on it besides its actuators."""
     m = model if payload is None else carrying(model, body_of(payload))
     wrench = None if external_wrench is None else Wrench(Vector(*external_wrench[:3]), Vector(*external_wrench[3:]))
     if base_motion is None:
-        return m, Loads(wrench, BaseState(ZERO, ZERO, -m.gravity))
+        return m, ExternalLoads(wrench, BaseState(ZERO, ZERO, -m.gravity))
     omega, alpha, a = (Vector(*base_motion[k : k + 3]) for k in (0, 3, 6))
-    return m, Loads(wrench, BaseState(omega, alpha, a - m.gravity))
+    return m, ExternalLoads(wrench, BaseState(omega, alpha, a - m.gravity))

@@ -41,7 +41,7 @@ LONGEST_POSE_STEP = 0.3  # rad, or share of the size: of one step
 LEAST_DAMPING, MOST_DAMPING = 1e-9, 1e9  # damping, as a share of the largest diagonal term
 TOOL_POSE_TOLERANCE = 1e-11  # of the size
 SHORTEST_POSE_STEP = 1e-12  # rad or share of the size: a step that no longer counts
-LIMIT_ROUNDING = 1e-12  # of a limit: rounding
+MARGIN_ROUNDING = 1e-12  # of a limit: rounding
 
 
 HOME_TURN, HOME_TRAVEL = 0.3, 0.1  # rad and shares of the mechanism's size: how far from home coordinates are
@@ -185,7 +185,7 @@ def tool_towards(m: Mechanism, pose: Array, near: Array) -> Array:
     size, x = m._analysis.size, m.positions.at(near)
     scale = np.array([1.0 if c.turns else size for c in m.coordinates])
     weights = np.array([1.0 / size] * 3 + [ANGLE_WEIGHT] * 3)
-    room = np.minimum(m.bounds.margins(x), 0.0) - LIMIT_ROUNDING
+    room = np.minimum(m.bounds.margins(x), 0.0) - MARGIN_ROUNDING
     error, damping = weights * pose_error(pose, m.forward_kinematics(x)), 1e-3
     for _ in range(POSE_STEPS):
         J = weights[:, None] * m.jacobian(x, on_singular="nan") * scale

@@ -9,7 +9,7 @@ LOWEST := $(VENV)/lowest
 PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: run check test test-narrow times test-lowest matrix lint lock docs bench soak mutants clean
+.PHONY: run check test test-narrow plain times test-lowest matrix lint lock docs bench soak mutants clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -45,6 +45,12 @@ times: $(VENV)/tested
 test-narrow: $(VENV)/tested
 	TAUFORGE_VECTOR_BITS=128 $(BIN)/python -m pytest $(PARALLEL) --on-kernels
 
+# The package in an environment without extras.
+plain:
+	rm -rf $(VENV)/plain && $(PYTHON) -m venv $(VENV)/plain
+	$(VENV)/plain/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt .
+	$(VENV)/plain/bin/python tools/plain_install.py
+
 # The whole suite at every vector width, without kernels, shuffled, in foreign and hostile surroundings; over an hour.
 # Some of it: make matrix MATRIX="width-256 clean"
 matrix: $(VENV)/tested
@@ -55,7 +61,7 @@ $(LOWEST)/tested: pyproject.toml constraints-lowest.txt
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-lowest.txt -e '.[test]'
 	@touch $@
 
-# The suite with the lowest versions that pyproject.toml allows, on Python 3.11. Some of it: make test-lowest TESTS=tests/cli/test_cli.py
+# The suite with the lowest versions that pyproject.toml allows, on Python 3.11. Some of it: make test-lowest TESTS=tests/cli/test_app.py
 test-lowest: $(LOWEST)/tested
 	$(LOWEST)/bin/python -m pytest $(PARALLEL) $(TESTS)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from support.catalogue import in_turn
 from support.in_doubles import in_doubles
 from support.robot_functions import arguments_of, robots, same_nan, tried, usable
 from support.tolerances import ROUNDING, error, error_beside, solve_tolerance
@@ -78,7 +79,7 @@ def test_a_target_that_nobody_registered_is_refused():
         tf.load("puma560").kernel("inverse_dynamics", target="tpu")
 
 
-@pytest.mark.parametrize("name", tried())
+@pytest.mark.parametrize("name", in_turn(tried()))
 def test_every_function_of_every_robot_runs_on_it(eager, name):
     robot = robots()[name]
     for key in robot.functions:

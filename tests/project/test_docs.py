@@ -20,7 +20,7 @@ import tauforge as tf
 from support.browser import chromium
 from tauforge.formulations import drives, serial, stewart
 from tauforge.robots.stewart.functions import JointReactions
-from tauforge.simulation.integrators import METHODS
+from tauforge.simulation.integrators import INTEGRATORS
 
 ROOT = Path(__file__).parents[2]
 NAMESPACES = ("analysis", "control", "designs", "errors", "motion", "sweeps", "symbolic", "workspace")
@@ -147,7 +147,7 @@ def test_lists_of_names_are_complete():
         "api-arm": tf.FORMULATIONS,
         "api-platform": tf.STEWART_MODELS,
         "api-motion": tf.motion.PROFILES,
-        "simulation": (*METHODS, *tf.motion.PROFILES),
+        "simulation": (*INTEGRATORS, *tf.motion.PROFILES),
         "control": set(tf.control.__all__) - {"Controller"},
     }
     for name, wanted in lists.items():

@@ -21,8 +21,8 @@ NOT_COPIED = shutil.ignore_patterns(
     ".*", "__pycache__", "*.egg-info", "build", "dist", "reports", "cache", "gallery", "sg_execution_times.rst"
 )
 FOLDERS = ("benchmarks", "docs", "examples", "src", "tests", "tools")
-FILES = ("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "pyproject.toml")
-CONSTRAINTS = ("constraints.txt", "constraints-lowest.txt")
+FILES = ("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "SECURITY.md")
+SETTINGS = ("constraints.txt", "constraints-lowest.txt", "pyproject.toml")
 # Files of the checkout in several folders are read by these; the whole suite would take minutes
 RUN = ("tests/project/test_dependencies.py", "tests/project/test_version.py", "tests/formats/test_catalogue.py")
 
@@ -53,7 +53,7 @@ def files_in(folder: Path) -> set[str]:
 def test_everything_of_the_checkout_that_tests_and_make_need_is_in_it(unpacked: Path) -> None:
     wanted = {name for name in files_in(unpacked.parent / "checkout") if name.startswith(FOLDERS)}
     assert {"tests/conftest.py", "tests/data/serial_6R.json", "docs/model-file.md", "tools/matrix.py"} <= wanted
-    assert sorted((wanted | {*FILES, *CONSTRAINTS}) - files_in(unpacked)) == []
+    assert sorted((wanted | {*FILES, *SETTINGS}) - files_in(unpacked)) == []
 
 
 def test_nothing_that_was_made_here_is_in_it(unpacked: Path) -> None:

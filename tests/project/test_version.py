@@ -21,10 +21,18 @@ def test_the_project_reads_the_version_from_the_package() -> None:
 
 
 def test_citation_and_changelog_are_about_this_version() -> None:
-    (cited,) = re.findall(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    newest = re.search(r"^## (\S+?),", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert newest is not None
-    assert {cited, newest[1]} == {tf.__version__}
+    citation, changes = ((ROOT / name).read_text(encoding="utf-8") for name in ("CITATION.cff", "CHANGELOG.md"))
+    cited = re.findall(r"^(?:version|date-released): (\S+)$", citation, flags=re.MULTILINE)
+    headings = re.findall(r"^## \[(.+)\](?: - (\d{4}-\d\d-\d\d))?$", changes, flags=re.MULTILINE)
+    assert headings[0] == ("Unreleased", "")
+    assert [tf.__version__, headings[1][1]] == cited == list(headings[1])
+    assert len(headings) == changes.count("\n## ")
+
+
+def test_changes_stand_under_the_headings_of_keep_a_changelog() -> None:
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    found = set(re.findall(r"^### (.+)$", changes, flags=re.MULTILINE))
+    assert found <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
 def test_a_source_tree_without_metadata_knows_its_version() -> None:

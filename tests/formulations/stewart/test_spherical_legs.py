@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 import tauforge as tf
+from conftest import SOAK
 from support.spherical_witness import (
     lagrange,
     numbers,
@@ -59,6 +60,7 @@ def test_pinocchio(rng):
     assert np.abs(spin_rates).max() < SPIN_RATE
 
 
+@settings(max_examples=10 * SOAK)
 @given(seeds)
 def test_lagrange_in_twelve_coordinates(rng):
     platform, state = example(rng)

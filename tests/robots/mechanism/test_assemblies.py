@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from conftest import SOAK
 from support.catalogue import names_of
 from support.mechanism_witness import Witness
 from support.mechanisms import Z, bar
@@ -114,7 +115,7 @@ def test_an_assembly_with_less_freedom_is_refused():
     assert np.isnan(m.mass_matrix(x, on_singular="nan")[blocked]).all()
     whole = ~blocked & (m.loop_condition(x) < 1e3)
     assert whole.sum() > 5
-    for row in np.flatnonzero(whole):
+    for row in np.flatnonzero(whole)[: 10 * SOAK]:
         wanted = Witness(m, x[row], qd[row]).inverse(qdd[row])
         assert error_beside(found[row], wanted.tau, wanted.tau) <= OUTSIDE
     with pytest.raises(SingularityError, match="less freedom here than at home"):

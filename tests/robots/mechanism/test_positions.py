@@ -43,6 +43,7 @@ def test_the_tool_body_arrives_where_it_can_be(name: str) -> None:
     assert m.loop_gap(found) < CLOSED
 
 
+@pytest.mark.usefixtures("as_installed")  # hundreds of steps
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_far_hand_pulls_as_far_as_the_limits_allow(name: str) -> None:
     m = tf.load(name)

@@ -8,7 +8,7 @@ import sys
 import weakref
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Self, TypeVar, overload
+from typing import Any, ParamSpec, Self, TypeVar, overload
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -57,6 +57,24 @@ class Weakly:
             vars(found).update(self._attributes)
             self._found = lambda: found
         return found
+
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def with_arguments_of(
+    other: Callable[Arguments, Any],
+) -> Callable[[Callable[..., Result]], Callable[Arguments, Result]]:
+    """Gives the signature of another function to one that passes all of its arguments on to it."""
+
+    def signed(function: Callable[..., Result]) -> Callable[Arguments, Result]:
+        returned = inspect.signature(function).return_annotation
+        signature = inspect.signature(other).replace(return_annotation=returned)
+        function.__signature__ = signature  # type: ignore[attr-defined]
+        return function
+
+    return signed
 
 
 TupleClass = TypeVar("TupleClass", bound=type)

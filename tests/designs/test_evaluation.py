@@ -120,7 +120,7 @@ def test_what_a_heavier_robot_needs():
 def test_blocks_change_nothing(monkeypatch):
     designs = drawn(7)
     whole = tf.designs.evaluate(RIG, designs)
-    monkeypatch.setattr(evaluation, "BLOCK_ROWS", 40)
+    monkeypatch.setattr(evaluation, "BLOCK_PAIRS", 40)
     parts = tf.designs.evaluate(RIG, designs)
     assert all(np.array_equal(whole[name], parts[name]) for name in whole)
 

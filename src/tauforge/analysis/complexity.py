@@ -1,4 +1,4 @@
-"""Operation counts of the formulations, from their own source.
+"""Operation counts of the formulations, whole and line by line, from their own source.
 
 Convention: sums and differences are additions; negations and products with 0, 1 and -1 are free; what follows from the
 robot's parameters alone is precomputed; sines and cosines are counted apart. Only rigid bodies are counted: friction
@@ -20,6 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from tauforge.algebra.scalars import Scalar
@@ -34,6 +35,11 @@ from tauforge.formulations.trees import frames, recursion
 from tauforge.robots.robot import Robot
 from tauforge.tracing.counting import Counted, CriticalPath, Operations, count, critical_path, operations
 from tauforge.tracing.graph import Graph, Output, Recorder, trace, without_dead_code
+
+ROBOT = "robot."  # prefix of the inputs that are parameters of the robot
+LINE_COST_SIZES = [4, 5, 6, 7, 8]  # numbers of joints that determine the cost of a line
+Line = tuple[str, int]  # file and number
+Ledger = dict[Line, Counter[str]]
 
 
 class Polynomial(NamedTuple):
@@ -75,18 +81,11 @@ def interpolated(points: list[int], values: list[int]) -> Polynomial:
     for order in range(1, len(points)):
         table = [(table[i + 1] - table[i]) / (points[i + order] - points[i]) for i in range(len(points) - order)]
         differences.append(table[0])
-    result, factor = [Fraction(0)] * len(points), [Fraction(1)]
-    for point, difference in zip(points, differences, strict=True):
-        for k, c in enumerate(factor):
-            result[k] += difference * c
-        factor = [
-            (factor[k - 1] if k else Fraction(0)) - point * (factor[k] if k < len(factor) else Fraction(0))
-            for k in range(len(factor) + 1)
-        ]
+    result: list[Fraction] = []
+    for point, difference in reversed(list(zip(points, differences, strict=True))):  # times (n - point), and onwards
+        by_n = [difference, *result]
+        result = [a - point * b for a, b in zip_longest(by_n, result, fillvalue=Fraction(0))]
     return added([Polynomial(tuple(result))])
-
-
-ROBOT = "robot."  # prefix of the inputs that are parameters of the robot
 
 
 @with_field_docs
@@ -136,18 +135,15 @@ def operation_count(robot: Robot, formulation: str | None = None, **options: Any
 @cache
 def general_operation_count(n: int, formulation: str = DEFAULT_FORMULATION) -> OperationCount:
     """Operations of the inverse dynamics of the general arm of n revolute joints."""
-    check(formulation)
+    check_formulation(formulation)
     frames_are_chosen = formulation == DEFAULT_FORMULATION
     return counted(formulation, n, lambda number: general_arm(n, number, frames_are_chosen))
 
 
-def check(formulation: str) -> None:
+def check_formulation(formulation: str) -> None:
     if formulation not in INVERSE_DYNAMICS:
-        raise UnsupportedFeatureError(
-            f"unknown formulation {formulation!r}",
-            field="formulation",
-            remedy=f"Use one of {', '.join(INVERSE_DYNAMICS)}",
-        )
+        known = f"Use one of {', '.join(INVERSE_DYNAMICS)}"
+        raise UnsupportedFeatureError(f"unknown formulation {formulation!r}", field="formulation", remedy=known)
 
 
 def recorded(function: Callable[..., Any], n: int, arm: Callable[[Callable[[str], Scalar]], ArmParameters]) -> Graph:
@@ -170,16 +166,8 @@ def counted(formulation: str, n: int, arm: Callable[[Callable[[str], Scalar]], A
 
 def _counts(graph: Graph, tally: Counter[str], constants: str = "") -> OperationCount:
     """constants: prefix of the inputs that are parameters of the robot"""
-    traced = count(graph, constants)
-    return OperationCount(
-        traced.multiplications,
-        traced.additions,
-        traced.sincos,
-        operations(tally),
-        critical_path(graph, constants),
-        traced.divisions,
-        traced.roots,
-    )
+    path = critical_path(graph, constants)
+    return OperationCount(**count(graph, constants)._asdict(), as_written=operations(tally), critical_path=path)
 
 
 def general_cost_of(function: Callable[..., Any], n: int = 6) -> Operations:
@@ -224,9 +212,6 @@ def general_cost(formulation: str, *, as_written: bool = False) -> tuple[Polynom
     return results[0], results[1]
 
 
-SIZES = (4, 5, 6, 7, 8)
-
-
 @with_field_docs
 class LineCost(NamedTuple):
     """Cost of one line of a formulation, as functions of the number of joints n.
@@ -241,10 +226,6 @@ class LineCost(NamedTuple):
     text: str
     multiplications: Polynomial
     additions: Polynomial
-
-
-Line = tuple[str, int]  # file and number
-Ledger = dict[Line, Counter[str]]
 
 
 class Charged(Counted):
@@ -280,14 +261,14 @@ def line_costs(formulation: str) -> list[LineCost]:
 
     Identity: the costs add up to `general_operation_count(n, formulation).as_written`.
     """
-    check(formulation)
+    check_formulation(formulation)
     files = [inspect.getfile(where) for where in (INVERSE_DYNAMICS[formulation], frames, recursion)]
-    ledgers = [ledger_of(formulation, n, *files) for n in SIZES]
+    ledgers = [ledger_of(formulation, n, *files) for n in LINE_COST_SIZES]
     result = []
     for file, line in sorted(set().union(*ledgers), key=lambda place: (files.index(place[0]), place[1])):
         counts = [operations(ledger[file, line]) for ledger in ledgers]
-        multiplications = interpolated(list(SIZES), [c.multiplications for c in counts])
-        additions = interpolated(list(SIZES), [c.additions for c in counts])
+        multiplications = interpolated(LINE_COST_SIZES, [c.multiplications for c in counts])
+        additions = interpolated(LINE_COST_SIZES, [c.additions for c in counts])
         if any(multiplications.coefficients) or any(additions.coefficients):
             result.append(LineCost(line, linecache.getline(file, line).strip(), multiplications, additions))
     return result

@@ -14,6 +14,7 @@ from tauforge.charts.notebook import InNotebook
 from tauforge.charts.with_matplotlib import drawn
 from tauforge.class_tools import with_field_docs
 from tauforge.errors import ShapeError
+from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.summary import Rows, Summary, SummaryTable, summarised
 from tauforge.validation import real_array
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from tauforge.robots.stewart.limits import Limits
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
-LEGS = 6
 LEG_COLUMNS = ("leg", "force [N]", "RMS [N]", "speed [m/s]", "power [W]", "mean [W]", "shortest [m]", "longest [m]")
 MARGIN_COLUMNS = ("limit", "", "margin", "unit", "leg", "at [s]")
 SAME = 1e-6  # relative: values that differ by less are equal; near singular poses rounding grows to that
@@ -148,9 +148,8 @@ def size_actuators(
     time: (k,) s, at least two, strictly increasing; pose, twist, acceleration: (k, 6)
     external_wrench: (6,) or (k, 6) N, N m on the platform at its origin, base axes
     """
-    t = real_array("time", time).astype(float, copy=False)
-    given = {"pose": pose, "twist": twist, "acceleration": acceleration}
-    state = [real_array(name, x).astype(float, copy=False) for name, x in given.items()]
+    given = {"time": time, "pose": pose, "twist": twist, "acceleration": acceleration}
+    t, *state = (real_array(name, x).astype(float, copy=False) for name, x in given.items())
     if t.ndim != 1 or len(t) < 2 or not (np.diff(t) > 0).all():
         got = str(t.shape) if t.ndim != 1 or len(t) < 2 else f"{np.diff(t).min():g} s as the smallest step"
         raise ShapeError("time", expected="(k,) at least two times, strictly increasing", got=got)

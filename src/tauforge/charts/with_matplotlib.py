@@ -8,29 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tauforge.charts.figure import (
-    AREA_OPACITY,
-    ARROW_HEAD,
-    CROWD,
-    CROWD_OPACITY,
-    LINE_WIDTH,
-    MARK_COLOUR,
-    THICK_WIDTH,
-    ChartPanel,
-    Figure,
-    Key,
-    Line,
-    Note,
-    aspect,
-    categories,
-    colours,
-    has_one_legend,
-    key,
-    legend_lines,
-    scripted,
-    window,
-    wrapped,
-)
+from tauforge.charts import figure as figures
+from tauforge.charts.figure import ChartPanel, Figure, Key, Line, Note, key, legend_lines, scripted, wrapped
 from tauforge.errors import ModelError
 from tauforge.extras import extra_for
 from tauforge.files import written_whole
@@ -74,7 +53,7 @@ def drawn(figure: Figure) -> Any:
         from matplotlib.figure import Figure as Canvas
         from matplotlib.layout_engine import ConstrainedLayoutEngine
     rows = math.ceil(len(figure.panels) / figure.columns)
-    shared = has_one_legend(figure)
+    shared = figures.has_one_legend(figure)
     everywhere = range(len(figure.panels))
     entries = legend_lines(figure, everywhere) if shared else []
     longest = 0 if shared else max((len(legend_lines(figure, [k])) for k in everywhere), default=0)
@@ -85,7 +64,7 @@ def drawn(figure: Figure) -> Any:
         canvas.suptitle(plain(figure.title), fontsize=11.5, fontweight="bold")
         grid = canvas.subplots(rows, figure.columns, squeeze=False).ravel()
         handles: dict[Key, Any] = {}
-        for k, (panel, colour) in enumerate(zip(figure.panels, colours(figure), strict=True)):
+        for k, (panel, colour) in enumerate(zip(figure.panels, figures.colours(figure), strict=True)):
             own = _draw_panel(grid[k], panel, colour)
             handles |= own
             if not shared:
@@ -111,7 +90,7 @@ def save_images(figure: Figure, stem: Path) -> None:
 
 def _panel_height(figure: Figure, width: float) -> float:
     """Height in inches. That of a sketch follows from its width, since both axes have one scale."""
-    sketches = [width / figure.columns / aspect(panel) for panel in figure.panels if panel.sketch]
+    sketches = [width / figure.columns / figures.aspect(panel) for panel in figure.panels if panel.sketch]
     return min(HIGHEST_SKETCH, max(sketches)) if sketches else PANEL_HEIGHTS.get(figure.columns, LOWEST_PANEL)
 
 
@@ -120,24 +99,22 @@ def _draw_sketch(axes: Any, panel: ChartPanel, colour: dict[Key, str]) -> dict[K
     for line in panel.lines:
         line_colour = colour[key(line)]
         if line.style == "area":
-            (handles[key(line)],) = axes.fill(
-                line.x, line.y, facecolor=(line_colour, AREA_OPACITY), edgecolor=line_colour, linewidth=LINE_WIDTH
-            )
+            look: dict[str, Any] = {"facecolor": (line_colour, figures.AREA_OPACITY), "edgecolor": line_colour}
+            (handles[key(line)],) = axes.fill(line.x, line.y, linewidth=figures.LINE_WIDTH, **look)
         elif line.style == "points":
             (handles[key(line)],) = axes.plot(line.x, line.y, "o", color=line_colour, markersize=5.5, markeredgewidth=0)
         else:
-            width = THICK_WIDTH if line.style == "thick" else LINE_WIDTH
+            width = figures.THICK_WIDTH if line.style == "thick" else figures.LINE_WIDTH
             dashes = DASHES.get(line.style, "-")
-            (handles[key(line)],) = axes.plot(
-                line.x, line.y, linestyle=dashes, color=line_colour, linewidth=width, solid_capstyle="round"
-            )
+            look = {"linestyle": dashes, "color": line_colour, "linewidth": width}
+            (handles[key(line)],) = axes.plot(line.x, line.y, solid_capstyle="round", **look)
         if line.style == "arrow":
             ends = [(line.x[k], line.y[k]) for k in (-1, -2)]
-            head = {"arrowstyle": "-|>", "mutation_scale": ARROW_HEAD, "color": line_colour, "shrinkA": 0, "shrinkB": 0}
-            axes.annotate("", *ends, arrowprops=head | {"linewidth": LINE_WIDTH})
+            head = {"arrowstyle": "-|>", "mutation_scale": figures.ARROW_HEAD, "shrinkA": 0, "shrinkB": 0}
+            axes.annotate("", *ends, arrowprops=head | {"color": line_colour, "linewidth": figures.LINE_WIDTH})
     for note in panel.notes:
         _write_note(axes, note)
-    across, up = window(panel)
+    across, up = figures.window(panel)
     axes.set_xlim(across)
     axes.set_ylim(up)
     axes.set_aspect("equal")
@@ -162,22 +139,25 @@ def _draw_panel(axes: Any, panel: ChartPanel, colour: dict[Key, str]) -> dict[Ke
     """Returns the handle of each line, for a legend."""
     if panel.sketch:
         return _draw_sketch(axes, panel, colour)
-    names = categories(panel)
+    names = figures.categories(panel)
     bars = [line for line in panel.lines if line.style == "bars"]
     handles = {}
     for line in panel.lines:
         x = _places(line, names)
         line_colour = colour[key(line)]
         if line.style == "bars":
-            step = _bar_step(x) / len(bars)
+            apart = float(np.diff(np.unique(x)).min(initial=np.inf))  # bars take most of the room of a place
+            step = 0.8 * (apart if np.isfinite(apart) else 1.0) / len(bars)
             shift = (bars.index(line) - (len(bars) - 1) / 2) * step
             handles[key(line)] = axes.bar(x + shift, line.y, width=0.92 * step, color=line_colour)
         elif line.style == "points":
-            size = {"markersize": 2.5, "alpha": CROWD_OPACITY} if len(x) > CROWD else {"markersize": 4.5}
+            size = (
+                {"markersize": 2.5, "alpha": figures.CROWD_OPACITY} if len(x) > figures.CROWD else {"markersize": 4.5}
+            )
             (handles[key(line)],) = axes.plot(x, line.y, "o", color=line_colour, markeredgewidth=0, **size)
         else:
             (handles[key(line)],) = axes.plot(
-                x, line.y, linestyle=DASHES[line.style], color=line_colour, linewidth=LINE_WIDTH
+                x, line.y, linestyle=DASHES[line.style], color=line_colour, linewidth=figures.LINE_WIDTH
             )
     axes.locator_params(nbins=MOST_TICKS)
     if panel.y_range is not None:
@@ -195,7 +175,7 @@ def _draw_panel(axes: Any, panel: ChartPanel, colour: dict[Key, str]) -> dict[Ke
     axes.set_xlabel(plain(panel.x_label))
     axes.set_ylabel("\n".join(wrapped(plain(panel.y_label), max(24, int(14 * height)))))
     for where, word in panel.marks:
-        axes.axvline(where, color=MARK_COLOUR, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
+        axes.axvline(where, color=figures.MARK_COLOUR, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
         place = {"xycoords": ("data", "axes fraction"), "xytext": (-3, -3), "textcoords": "offset points"}
         text = {"rotation": 90, "ha": "right", "va": "top", "fontsize": 7.5, "color": "#5a5f68"}
         axes.annotate(plain(word), (where, 1.0), **place, **text)
@@ -206,16 +186,9 @@ def _places(line: Line, names: list[str] | None) -> np.ndarray:
     if names is None:
         return np.asarray(line.x)
     if not isinstance(line.x, list):
-        raise ModelError(
-            f"line {line.label!r} has numbers along x, but other lines of its panel have names",
-            remedy="Use one of the two",
-        )
+        problem = f"line {line.label!r} has numbers along x, but other lines of its panel have names"
+        raise ModelError(problem, remedy="Use one of the two")
     return np.array([names.index(name) for name in line.x], dtype=float)
-
-
-def _bar_step(x: np.ndarray) -> float:
-    """Room for the bars of one place: most of the smallest distance between places."""
-    return 0.8 * (float(np.diff(np.unique(x)).min()) if np.unique(x).size > 1 else 1.0)
 
 
 def _place_ticks(axis: Any, low: float, high: float) -> None:

@@ -18,7 +18,7 @@ from tauforge.robots.static_quantities import METRE, at_positions
 from tauforge.robots.summary import summarised
 from tauforge.validation import broadcast_shape, did_you_mean, real, real_array
 
-BLOCK_ROWS = 2**17  # pairs of a design and a state: 30 MB
+BLOCK_PAIRS = 2**17  # pairs of a design and a state: 30 MB
 HELD = "payload"  # the parameter that is the mass of what the robot holds
 STATE_COUNT = 20
 DISTANCE = 0.05  # m
@@ -45,7 +45,7 @@ class Judge:
     def __call__(self, designs: Mapping[str, Array]) -> dict[str, Array]:
         """Measures (N,) by name, of designs whose parameters have values (N,)."""
         count = len(next(iter(designs.values())))
-        step = max(1, BLOCK_ROWS // len(self.states.offsets))
+        step = max(1, BLOCK_PAIRS // len(self.states.offsets))
         found: dict[str, Array] = {name: np.empty(count) for name in self.measures}
         for start in range(0, count, step):
             part = slice(start, min(start + step, count))

@@ -102,10 +102,9 @@ def export_c(
         tests.append((function, vectors))
     if not made:
         raise ModelError(f"{robot.name} has no function to write", field="functions")
+    about = description.about(robot, [one.specification for one in wanted.values()], left_out)
     texts = {
-        f"{prefix}.h": files.header(
-            prefix, description.about(robot, [w.specification for w in wanted.values()], left_out), made, notes
-        ),
+        f"{prefix}.h": files.header(prefix, about, made, notes),
         f"{prefix}.c": files.source(prefix, made),
         f"{prefix}_test.c": self_test(prefix, tests),
         "CMakeLists.txt": files.cmake(prefix),
@@ -128,9 +127,8 @@ def _bits(dtype: object) -> int:
         name = "none" if dtype is None else np.dtype(dtype).name  # type: ignore[call-overload]
         return FLOAT_BITS[name]
     except (KeyError, TypeError):
-        raise UnsupportedFeatureError(
-            f"dtype {dtype!r} is not supported", field="dtype", remedy="Use float64 or float32"
-        ) from None
+        problem = f"dtype {dtype!r} is not supported"
+        raise UnsupportedFeatureError(problem, field="dtype", remedy="Use float64 or float32") from None
 
 
 def _folder(directory: object) -> Path:
@@ -153,9 +151,8 @@ def _check_replaceable(path: Path, prefix: str) -> None:
     except OSError as error:
         raise ModelError(f"the file cannot be read: {error.strerror or error}", file=path) from None
     if files.mark(prefix).encode() not in first:
-        raise ModelError(
-            f"the file exists, and no export of {prefix} wrote it", file=path, remedy="Choose another folder"
-        )
+        problem = f"the file exists, and no export of {prefix} wrote it"
+        raise ModelError(problem, file=path, remedy="Choose another folder")
 
 
 def _measured(function: CFunction, wanted: Wanted, dtype: str) -> tuple[TestVectors, list[str]]:
@@ -180,13 +177,10 @@ def _measured(function: CFunction, wanted: Wanted, dtype: str) -> tuple[TestVect
         states = [x[tested] for x in exact]
         answers = [x.reshape(len(tested), -1) for x in wanted.reference(states) if x.size]
     sizes = [np.abs(b).max() for b in answers]
-    sizes = [
-        max(sizes) if array.name in RESIDUALS else size for array, size in zip(function.results, sizes, strict=True)
-    ]
-    allowed = [
-        FLOOR[dtype] * size + SLACK * unit * np.nan_to_num(np.abs(a - b)[tested], posinf=0.0).max()
-        for (a, b), size in zip(pairs, sizes, strict=True)
-    ]
+    allowed = []
+    for result, (a, b), size in zip(function.results, pairs, sizes, strict=True):
+        error = np.nan_to_num(np.abs(a - b)[tested], posinf=0.0).max()
+        allowed.append(FLOOR[dtype] * (max(sizes) if result.name in RESIDUALS else size) + SLACK * unit * error)
     vectors = TestVectors([x.tolist() for x in states if x.size], [x.tolist() for x in answers], allowed)
     if dtype == "float64":
         return vectors, []

@@ -69,12 +69,9 @@ def _named(robot: Robot, functions: Sequence[str], extra: Extra) -> dict[str, Wa
         raise UnsupportedFeatureError("no function is named", field="functions", remedy="Leave it out for all of them")
     for name in functions:
         if name not in robot.functions and name != COMPUTED_TORQUE:
-            known = [key for key, entry in robot.functions.items() if entry.public]
-            raise UnsupportedFeatureError(
-                f"there is no function {name!r}",
-                field="functions",
-                remedy=f"Use one of {', '.join((*known, COMPUTED_TORQUE))}",
-            )
+            known = ", ".join([*(key for key, entry in robot.functions.items() if entry.public), COMPUTED_TORQUE])
+            problem = f"there is no function {name!r}"
+            raise UnsupportedFeatureError(problem, field="functions", remedy=f"Use one of {known}")
     return {name: _wanted(robot, name, extra) for name in functions}
 
 
@@ -96,31 +93,22 @@ def _wanted(robot: Robot, name: str, extra: Extra) -> Wanted:
     own = extra.taken_by(function)
     if own.varying:
         own = own.needed_by(robot.specification(name, loads=own.loads, varying=own.varying))
-    return Wanted(
-        robot.specification(name, loads=own.loads, varying=own.varying),
-        description.described(robot, name, own),
-        own,
-        partial(_random_arguments, robot, name, own),
-        partial(by_formula, robot, name, own),
-    )
 
+    def random_arguments(count: int) -> list[Array]:
+        return [*robot.random_arguments(name, count).values(), *random_values(robot, function, own, count)]
 
-def _random_arguments(robot: Robot, name: str, extra: Extra, count: int) -> list[Array]:
-    state = robot.random_arguments(name, count).values()
-    return [*state, *random_values(robot, robot.functions[name], extra, count)]
+    specification = robot.specification(name, loads=own.loads, varying=own.varying)
+    described = description.described(robot, name, own)
+    return Wanted(specification, described, own, random_arguments, partial(by_formula, robot, name, own))
 
 
 def _control_step(robot: Robot, extra: Extra) -> Wanted:
     own = extra.taken_by(robot.functions["inverse_dynamics"])
     if own.varying:
         own = own.needed_by(computed_torque(robot, own))
-    return Wanted(
-        computed_torque(robot, own),
-        description.described_step(robot, own),
-        own,
-        partial(step_arguments, robot, own),
-        partial(step_reference, robot, own),
-    )
+    described = description.described_step(robot, own)
+    arguments, reference = partial(step_arguments, robot, own), partial(step_reference, robot, own)
+    return Wanted(computed_torque(robot, own), described, own, arguments, reference)
 
 
 class Extra(NamedTuple):
@@ -152,11 +140,9 @@ def check_extra(robot: Robot, loads: object, varying: Sequence[str]) -> Extra:
     known = dict.fromkeys(a.name for f in robot.functions.values() if f.public for a in f.optional)
     for name in loads:
         if name not in known:
-            raise UnsupportedFeatureError(
-                f"no function of {robot.name} takes a load {name!r}",
-                field="loads",
-                remedy=f"Use one of {', '.join(known)}" if known else None,
-            )
+            problem = f"no function of {robot.name} takes a load {name!r}"
+            remedy = f"Use one of {', '.join(known)}" if known else None
+            raise UnsupportedFeatureError(problem, field="loads", remedy=remedy)
     return Extra(tuple(loads), check_names(robot, varying))
 
 
@@ -276,9 +262,7 @@ def _forces(robot: Robot, extra: Extra, more: list[Array], *state: Array, **_: A
 def _law(robot: Robot) -> ComputedTorque:
     robot.check_function("inverse_dynamics")
     if robot.positions.size != robot.n:
-        raise UnsupportedFeatureError(
-            f"{robot.name} has positions with more entries than coordinates, which the law does not complete",
-            field=COMPUTED_TORQUE,
-            remedy="Write inverse_dynamics, and the law around it",
-        )
+        problem = f"{robot.name} has positions with more entries than coordinates, which the law does not complete"
+        remedy = "Write inverse_dynamics, and the law around it"
+        raise UnsupportedFeatureError(problem, field=COMPUTED_TORQUE, remedy=remedy)
     return ComputedTorque(robot, KP, KV)

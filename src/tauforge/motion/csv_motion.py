@@ -19,6 +19,7 @@ from tauforge.robots.robot import Robot
 from tauforge.tables.reading import read_csv
 from tauforge.tables.robot_columns import TIME, Columns, columns_of, joint_names, state_columns
 from tauforge.tables.table import CsvColumn, CsvTable
+from tauforge.validation import counted
 
 ROUGH_JUMPS = 0.7  # jumps of an acceleration over its magnitude: white noise has 1.4 and more, ten samples a period 0.6
 EXACT_POSITIONS = 1e-9  # second differences, relative to the range, that are rounding of exact positions
@@ -65,14 +66,13 @@ class CsvMotion(Motion):
         found = {name: _all_or_none(table, own) for name, own in given.items()}
         self.derived = tuple(name for name, values in found.items() if values is None)
         if smooth is not None and not self.derived:
-            raise ShapeError(
-                "smooth", expected="None, because the file gives velocity and acceleration", got=repr(smooth)
-            )
-        if len(self.times) < (FEWEST_SPLINE_SAMPLES if self.derived else 2):
-            several = "rows" if len(self.times) > 1 else "row"
+            expected = "None, because the file gives velocity and acceleration"
+            raise ShapeError("smooth", expected=expected, got=repr(smooth))
+        fewest = FEWEST_SPLINE_SAMPLES if self.derived else 2
+        if len(self.times) < fewest:
             others = f", or {' and '.join(self.derived)} too" if self.derived else ""
-            remedy = f"Give at least {FEWEST_SPLINE_SAMPLES if self.derived else 2}{others}"
-            raise ModelError(f"the file has only {len(self.times)} {several}", file=table.path, remedy=remedy)
+            problem = f"the file has only {counted(len(self.times), 'row')}"
+            raise ModelError(problem, file=table.path, remedy=f"Give at least {fewest}{others}")
         angles = [k for k, column in enumerate(columns.position) if column.unit == "rad"]
         rates_of_angles = None if self.of_poses or found["velocity"] is None else found["velocity"][:, angles]
         turns = _turns(self.times, position[:, angles], rates_of_angles)
@@ -102,8 +102,6 @@ class CsvMotion(Motion):
         """Position and its first and second time derivatives, (k, n) each."""
         velocity, acceleration = found["velocity"], found["acceleration"]
         time_steps = np.zeros(len(self.times)) if self.even else table.steps([TIME])[:, 0]
-        rates: Array
-        seconds: Array
         if velocity is None:
             order = 2 if acceleration is None else 1
             own = derivatives(self.times, position, table.steps(columns.position), time_steps, self.smooth, order)

@@ -72,9 +72,8 @@ class PoseMotion(Motion):
         if not isinstance(numbers, Motion) or numbers.sample(0.0).position.shape != (6,):
             raise ShapeError("numbers", expected="a motion of six coordinates", got=repr(numbers))
         if numbers.of_poses:
-            raise ShapeError(
-                "numbers", expected="rates of the six coordinates", got=f"{numbers!r}, which has twists already"
-            )
+            got = f"{numbers!r}, which has twists already"
+            raise ShapeError("numbers", expected="rates of the six coordinates", got=got)
         self.numbers, self.duration = numbers, numbers.duration
 
     def _within(self, t: Array) -> tuple[Array, Array, Array]:

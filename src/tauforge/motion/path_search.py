@@ -253,11 +253,9 @@ def _solved(task: PathTask, start: Array, objective: Any, level: float, fixed: b
 
     offsets = ((start - task.straight) / task.scale)[np.ix_(task.free, task.movable)].ravel()
     reach = np.tile((task.room / task.scale)[task.movable], int(task.free.sum()))
-    x, bounds = (
-        (offsets, Bounds(-reach, reach))
-        if fixed
-        else (np.append(offsets, level), Bounds(np.append(-reach, -np.inf), np.append(reach, 1.0)))
-    )
+    x, bounds = offsets, Bounds(-reach, reach)
+    if not fixed:
+        x, bounds = np.append(offsets, level), Bounds(np.append(-reach, -np.inf), np.append(reach, 1.0))
     found = minimize(
         objective,
         x,
@@ -310,16 +308,11 @@ def _way(task: PathTask, start: Array, end: Array) -> Array:
     good = np.where(broken < 0, np.minimum(good, 0.0) + broken - BROKEN_LIMIT, good)
     shape = (len(nodes), len(nodes))
     cost = 2.0 - good  # above 0: csgraph takes an edge that costs nothing for no edge
-    tree = minimum_spanning_tree(coo_array((cost, (i, j)), shape=shape).tocsr())
-    worst = _dearest_between(tree)
+    worst = _dearest_between(minimum_spanning_tree(coo_array((cost, (i, j)), shape=shape).tocsr()))
     kept = cost <= worst + QUALITY_LOSS
     apart = np.linalg.norm((nodes[j] - nodes[i]) / task.scale, axis=1)
-    _, before = dijkstra(
-        coo_array((apart[kept], (i[kept], j[kept])), shape=shape).tocsr(),
-        directed=False,
-        indices=0,
-        return_predecessors=True,
-    )
+    ways = coo_array((apart[kept], (i[kept], j[kept])), shape=shape).tocsr()
+    _, before = dijkstra(ways, directed=False, indices=0, return_predecessors=True)
     way = [1]
     while way[-1] != 0:
         way.append(int(before[way[-1]]))

@@ -119,16 +119,12 @@ class _Blend(NamedTuple):
         fraction = np.where(
             rising,
             acceleration * t**2 / 2,
-            np.where(falling, self.total - acceleration * left**2 / 2, self.rate * (t - self.blend / 2)),
+            np.where(falling, bool(self.rate) - acceleration * left**2 / 2, self.rate * (t - self.blend / 2)),
         )
         rate = np.where(rising, acceleration * t, np.where(falling, acceleration * left, self.rate))
         second = np.where(rising, acceleration, np.where(falling, -acceleration, 0.0))
         spoilt = np.where(np.isnan(t), np.nan, 0.0)
         return fraction + spoilt, rate + spoilt, second + spoilt
-
-    @property
-    def total(self) -> float:
-        return 1.0 if self.rate else 0.0
 
 
 class Turn:

@@ -39,15 +39,11 @@ class ToolMotion(Motion):
 
     def __init__(self, arm: SerialArm, motion: Motion, guess: ArrayLike | None = None, *, knots: float = 0.01) -> None:
         if not has(check_robot("arm", arm), "forward_kinematics", "jacobian"):
-            raise UnsupportedFeatureError(
-                "a tool motion needs an arm", field="arm", remedy="Give the motion of poses to the platform itself"
-            )
+            remedy = "Give the motion of poses to the platform itself"
+            raise UnsupportedFeatureError("a tool motion needs an arm", field="arm", remedy=remedy)
         if arm.n > 6:
-            raise UnsupportedFeatureError(
-                f"the pose of the tool does not determine the {arm.n} joints of {arm.name}",
-                field="arm",
-                remedy="Use control.ResolvedRate",
-            )
+            problem = f"the pose of the tool does not determine the {arm.n} joints of {arm.name}"
+            raise UnsupportedFeatureError(problem, field="arm", remedy="Use control.ResolvedRate")
         if not isinstance(motion, Motion) or not motion.of_poses:
             raise ShapeError(
                 "motion",
@@ -121,10 +117,5 @@ def bias_acceleration(J: Array, qd: Array) -> Array:
     v, w = np.swapaxes(J[..., :3, :], -1, -2), np.swapaxes(J[..., 3:, :], -1, -2)  # (..., n, 3)
     v, w = v * qd[..., None], w * qd[..., None]
     turned = np.cumsum(w, axis=-2) - w  # omega of the link before each joint
-    return np.concatenate(
-        [
-            (2 * np.cross(turned, v) + np.cross(w, v)).sum(axis=-2),
-            np.cross(turned, w).sum(axis=-2),
-        ],
-        axis=-1,
-    )
+    linear, angular = 2 * np.cross(turned, v) + np.cross(w, v), np.cross(turned, w)
+    return np.concatenate([linear.sum(axis=-2), angular.sum(axis=-2)], axis=-1)

@@ -18,20 +18,13 @@ from tauforge.tables.table import CsvColumn
 from tauforge.validation import did_you_mean
 
 BLEND = 1 / 3  # of the time, for each of the two blends of the trapezoidal profile
-JERK, LEVEL = (
-    1 / 12,
-    1 / 6,
-)  # of the time, for each change of acceleration of an s-curve, and what lies between two
+JERK, LEVEL = 1 / 12, 1 / 6  # of the time, for each change of acceleration of an s-curve, and what lies between two
 REST = 1 - 4 * JERK - 2 * LEVEL
 POLYNOMIALS = {"cubic": (-2.0, 3.0, 0.0, 0.0), "quintic": (6.0, -15.0, 10.0, 0.0, 0.0, 0.0)}
 # a derivative that is constant in pieces, of which order, and how long the pieces are
 PIECEWISE = {
     "trapezoidal": (2, (1.0, 0.0, -1.0), (BLEND, 1 - 2 * BLEND, BLEND)),
-    "s-curve": (
-        3,
-        (1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0),
-        (JERK, LEVEL, JERK, REST, JERK, LEVEL, JERK),
-    ),
+    "s-curve": (3, (1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0), (JERK, LEVEL, JERK, REST, JERK, LEVEL, JERK)),
 }
 PROFILES = (*POLYNOMIALS, *PIECEWISE)
 
@@ -121,9 +114,8 @@ class Sampled(Motion):
         else:
             rates = coordinates("velocities", velocities, 2)
             if rates.shape != positions_.shape:
-                raise ShapeError(
-                    "velocities", expected=f"{positions_.shape}, the shape of positions", got=str(rates.shape)
-                )
+                expected = f"{positions_.shape}, the shape of positions"
+                raise ShapeError("velocities", expected=expected, got=str(rates.shape))
             self._curve = CubicHermiteSpline(times_, positions_, rates)
 
     def _within(self, t: Array) -> tuple[Array, Array, Array]:
@@ -147,8 +139,7 @@ class Sampled(Motion):
 
 def _check_times(times: Array, count: int) -> None:
     if len(times) != count or count < 2:
-        raise ShapeError(
-            "times", expected=f"one time for each of at least two points; there are {count} points", got=str(len(times))
-        )
+        expected = f"one time for each of at least two points; there are {count} points"
+        raise ShapeError("times", expected=expected, got=str(len(times)))
     if times[0] != 0 or (np.diff(times) <= 0).any():
         raise ShapeError("times", expected="times that start at 0 and increase", got=f"{times.tolist()!r}"[:80])

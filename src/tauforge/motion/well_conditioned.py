@@ -72,11 +72,9 @@ class WellConditionedPath(Motion):
     ) -> None:
         missing = [name for name in NEEDED_METHODS if not callable(getattr(robot, name, None))]
         if missing:
-            raise ModelError(
-                f"{getattr(robot, 'name', repr(robot))} has no {', '.join(missing)} for poses",
-                field="robot",
-                remedy="Plan for a Stewart platform, or choose the poses yourself: motion.Waypoints",
-            )
+            problem = f"{getattr(robot, 'name', repr(robot))} has no {', '.join(missing)} for poses"
+            remedy = "Plan for a Stewart platform, or choose the poses yourself: motion.Waypoints"
+            raise ModelError(problem, field="robot", remedy=remedy)
         self.duration = positive("duration", duration)
         given = _given(start, end, through)
         if isinstance(via, bool) or not isinstance(via, int | np.integer) or not 1 <= via <= MAX_VIA:
@@ -140,15 +138,11 @@ def _check_given(task: PathTask) -> None:
         which = "start" if k == 0 else "end" if k == len(task.given) - 1 else f"through[{k - 1}]"
         if not abs(inverse[k]) * SINGULAR_MATRIX > 1:
             condition = float(task.robot.condition_number(pose, task.length))
-            raise SingularityError(
-                f"{name}: the {which} pose is singular", pose=pose.tolist(), condition_number=condition
-            )
+            problem = f"{name}: the {which} pose is singular"
+            raise SingularityError(problem, pose=pose.tolist(), condition_number=condition)
         if margins[k].min(initial=0.0) < -MARGIN_ROUNDING:
-            raise ModelError(
-                f"{name} is outside its limits at {pose.tolist()}",
-                field=which,
-                remedy="Choose another pose; within_limits says which limit is exceeded and by how much",
-            )
+            remedy = "Choose another pose; within_limits says which limit is exceeded and by how much"
+            raise ModelError(f"{name} is outside its limits at {pose.tolist()}", field=which, remedy=remedy)
     apart = np.flatnonzero(np.sign(inverse[1:]) != np.sign(inverse[:-1]))
     if len(apart):
         first, second = task.given[apart[0]], task.given[apart[0] + 1]

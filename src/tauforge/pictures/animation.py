@@ -6,11 +6,11 @@ import html
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any, BinaryIO
+from typing import Any
 
 from tauforge.errors import ModelError, ShapeError
 from tauforge.files import written_whole
@@ -26,15 +26,7 @@ FILM_SIZE = (960, 540)
 SMALLEST, LARGEST = 120, 4096  # pixels
 FASTEST_GIF = 50  # frames a second: browsers slow down what lasts less than two hundredths of a second
 MOST_GIF_FRAMES = 600  # all are in memory until the file is written
-PAGE_SCRIPTS = (
-    "data",
-    "camera",
-    "shapes",
-    "scene",
-    "chart",
-    "panel",
-    "player",
-)  # in the order in which they need each other
+PAGE_SCRIPTS = ("data", "camera", "shapes", "scene", "chart", "panel", "player")  # each needs only those before it
 
 
 def animate(
@@ -74,12 +66,26 @@ def animate(
         raise ModelError(f"expected a text or None, got {title!r}", field="title")
     heading = robot.name if title is None else title
     if suffix == PAGE:
-        write = _page(robot, shown, frames_per_second, size, heading, forces)
+        if size is not None:
+            raise ShapeError("size", expected="None, for a page fills its window", got=repr(size))
+        data = animation_data(robot, animation_frames(robot, shown, Pace(frames_per_second), forces))
+        page = animation_page(data, heading).encode("utf-8", errors="xmlcharrefreplace")
     else:
-        write = _film(robot, shown, frames_per_second, _film_size(size, suffix), heading, forces, gif=suffix == GIF)
+        most = MOST_GIF_FRAMES if suffix == GIF else MOST_FRAMES
+        film_size = _film_size(size, suffix)
+        frames = animation_frames(robot, shown, Pace(frames_per_second, most, film=True), forces)
+        if suffix == GIF and frames_per_second > FASTEST_GIF:
+            expected, hint = f"at most {FASTEST_GIF} in a GIF", f"An {MP4} file can have more"
+            raise ShapeError("frames_per_second", expected=expected, got=repr(frames_per_second), hint=hint)
+        if not frames.duration:
+            raise ShapeError("shown", expected="a motion that lasts", got="a single instant")
+        film = Film(robot, frames, film_size, heading)
     try:
         with written_whole(target) as file:
-            write(file)
+            if suffix == PAGE:
+                file.write(page)
+            else:
+                (write_gif if suffix == GIF else write_mp4)(film, file)
     except ModelError as error:
         raise error.located(target) from None
     return target
@@ -95,36 +101,6 @@ def checked_suffix(path: Path) -> str:
         problem = f"an MP4 needs the program {FFMPEG}, which is not on the PATH"
         raise ModelError(problem, file=path, remedy=f"Install {FFMPEG}, or write a {GIF} or {PAGE} file")
     return suffix
-
-
-def _page(
-    robot: Robot, shown: object, rate: float, size: object, title: str, forces: Forces | None
-) -> Callable[[BinaryIO], object]:
-    if size is not None:
-        raise ShapeError("size", expected="None, for a page fills its window", got=repr(size))
-    text = animation_page(animation_data(robot, animation_frames(robot, shown, Pace(rate), forces)), title)
-    return lambda file: file.write(text.encode("utf-8", errors="xmlcharrefreplace"))
-
-
-def _film(
-    robot: Robot,
-    shown: object,
-    rate: float,
-    size: tuple[int, int],
-    title: str,
-    forces: Forces | None,
-    *,
-    gif: bool,
-) -> Callable[[BinaryIO], None]:
-    """Checks, and makes ready to draw; frames are drawn while the file is written."""
-    frames = animation_frames(robot, shown, Pace(rate, MOST_GIF_FRAMES if gif else MOST_FRAMES, film=True), forces)
-    if gif and rate > FASTEST_GIF:
-        hint = f"An {MP4} file can have more"
-        raise ShapeError("frames_per_second", expected=f"at most {FASTEST_GIF} in a GIF", got=repr(rate), hint=hint)
-    if not frames.duration:
-        raise ShapeError("shown", expected="a motion that lasts", got="a single instant")
-    film = Film(robot, frames, size, title)
-    return lambda file: write_gif(film, file) if gif else write_mp4(film, file)
 
 
 def _film_size(given: object, suffix: str) -> tuple[int, int]:
@@ -144,17 +120,13 @@ def _film_size(given: object, suffix: str) -> tuple[int, int]:
 
 def animation_page(data: Mapping[str, Any], title: str) -> str:
     """The whole text. Title and names may contain anything."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return Template(_read("page.html")).substitute(
         title=html.escape(title),
         style=_read("page.css"),
-        data=_script_text(data),
+        data=text.replace("<", "\\u003c"),  # it cannot end the script element that it stands in
         script="\n".join(_read(f"{name}.js") for name in PAGE_SCRIPTS),
     )
-
-
-def _script_text(data: Mapping[str, Any]) -> str:
-    """JSON that cannot end the script element it stands in."""
-    return json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _read(name: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -217,7 +217,7 @@ def animation_data(robot: Robot, frames: AnimationFrames) -> dict[str, Any]:
     arrays = {
         "points": _vectors(count, [(point.place,) for point in drawing.points]),
         "segments": _segments(count, drawing),
-        "frames": _vectors(count, [_axes_and_origin(frame.transform) for frame in drawing.frames]),
+        "frames": _vectors(count, [np.moveaxis(frame.transform[..., :3, :], -1, 0) for frame in drawing.frames]),
         "actions": _vectors(count, [(action.place, action.axis) for action in drawing.actions]),
         "force": frames.force,
     }
@@ -236,7 +236,7 @@ def animation_data(robot: Robot, frames: AnimationFrames) -> dict[str, Any]:
         "frames": [frame.name for frame in drawing.frames],
         "actions": [{"name": action.name, "turns": action.turns} for action in drawing.actions],
         "actuators": actuator_data(robot, frames.force),
-        "arrays": {name: _text(values) for name, values in arrays.items()},
+        "arrays": {name: base64.b64encode(values.astype("<f4").tobytes()).decode() for name, values in arrays.items()},
     }
 
 
@@ -264,7 +264,7 @@ def _meet(one: Segment, other: Segment) -> bool:
     return bool(np.array_equal(one.end, other.start))
 
 
-def _vectors(count: int, parts: Sequence[tuple[Array, ...]]) -> Array:
+def _vectors(count: int, parts: Sequence[Iterable[Array]]) -> Array:
     """(k, parts, vectors, 3) of parts that have as many vectors each, (k, 3) or (3,)."""
     rows = [[np.broadcast_to(vector, (count, 3)) for vector in part] for part in parts]
     return np.stack([np.stack(part, axis=1) for part in rows], axis=1) if rows else np.zeros((count, 0))
@@ -272,10 +272,6 @@ def _vectors(count: int, parts: Sequence[tuple[Array, ...]]) -> Array:
 
 def _segments(count: int, drawing: Drawing) -> Array:
     return _vectors(count, [(segment.start, segment.end) for segment in drawing.segments])
-
-
-def _axes_and_origin(transform: Array) -> tuple[Array, ...]:
-    return tuple(transform[..., :3, k] for k in range(4))
 
 
 def _up(robot: Robot) -> list[float]:
@@ -296,6 +292,7 @@ def actuator_data(robot: Robot, force: Array) -> list[dict[str, Any]]:
     scales: dict[str, float] = {}
     for actuator, size in zip(robot.actuators, sizes, strict=True):
         scales[actuator.unit] = max(size, scales.get(actuator.unit, 0.0))
+    magnitudes = {unit: math.floor(math.log10(size)) if size else FORCE_DIGITS for unit, size in scales.items()}
     return [
         {
             "name": actuator.words,
@@ -303,17 +300,7 @@ def actuator_data(robot: Robot, force: Array) -> list[dict[str, Any]]:
             "limit": actuator.max_force if math.isfinite(actuator.max_force) else None,
             "largest": size,
             "scale": scales[actuator.unit],
-            "decimals": _decimals(scales[actuator.unit]),
+            "decimals": min(max(FORCE_DIGITS - 1 - magnitudes[actuator.unit], 0), MOST_DECIMALS),
         }
         for actuator, size in zip(robot.actuators, sizes, strict=True)
     ]
-
-
-def _decimals(largest: float) -> int:
-    if not largest:
-        return 0
-    return min(max(FORCE_DIGITS - 1 - math.floor(math.log10(largest)), 0), MOST_DECIMALS)
-
-
-def _text(values: Array) -> str:
-    return base64.b64encode(np.ascontiguousarray(values, "<f4").tobytes()).decode("ascii")

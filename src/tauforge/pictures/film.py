@@ -54,7 +54,9 @@ class Film:
         self._space = ROBOT_WIDTH if self.actuators else 1.0
         self.canvas, self.axes = self._stage()
         self.panel = FilmPanel(self.canvas.figure, self.actuators, frames) if self.actuators else None
-        self.clock = self._titled(title)
+        figure, right = self.canvas.figure, self._space - 0.02
+        figure.text(0.025, 0.96, title, fontsize=13, fontweight="bold", va="center", parse_math=False)
+        self.clock = figure.text(right, 0.96, "", fontsize=12, va="center", ha="right", animated=True)
         self.bodies = bodies_of(robot.name, self.drawing.solids, MOST_FILM_FACES)
         low, high = extent_with(self.bodies, self.drawing)
         self.extent = float((high - low).max()) or 1.0
@@ -103,10 +105,8 @@ class Film:
         found = []
         for k, (actuator, size) in enumerate(zip(self.actuators, np.abs(force), strict=True)):
             limit = actuator["limit"]
-            if limit is None:
-                found.append(PALETTE[k % len(PALETTE)])
-            else:
-                found.append(BEYOND if size > limit else NEAR if size > 0.8 * limit else WITHIN)
+            known = limit is not None and (BEYOND if size > limit else NEAR if size > 0.8 * limit else WITHIN)
+            found.append(known or PALETTE[k % len(PALETTE)])
         return found
 
     def _stage(self) -> tuple[Any, Any]:
@@ -121,19 +121,15 @@ class Film:
         axes.set_position((0.0, 0.03, self._space, 0.9))
         return FigureCanvasAgg(figure), axes
 
-    def _titled(self, title: str) -> Any:
-        """Returns the text of the time, which moves."""
-        figure = self.canvas.figure
-        figure.text(0.025, 0.96, title, fontsize=13, fontweight="bold", va="center", parse_math=False)
-        return figure.text(self._space - 0.02, 0.96, "", fontsize=12, va="center", ha="right", animated=True)
-
 
 class FilmPanel:
     """Still parts are drawn with the figure, moving ones by `draw`."""
 
     def __init__(self, figure: Any, actuators: Sequence[dict[str, Any]], frames: AnimationFrames) -> None:
         self.actuators, self.frames = actuators, frames
-        self.full = [_full(actuator) for actuator in actuators]
+        # a full bar is the limit if there is one and it holds, else the largest force of the run with this unit
+        most = (a["scale"] if a["limit"] is None else max(a["limit"], a["largest"]) for a in actuators)
+        self.full = [float(force) or 1.0 for force in most]
         self.bars, self.numbers = self._rows(figure)
         self.cursors = self._charts(figure)
 
@@ -145,9 +141,8 @@ class FilmPanel:
             share = force / self.full[j] if known else 0.0
             bar.set_x(min(share, 0.0))
             bar.set_width(abs(share))
-            number.set_text(
-                f"{_text(force, self.actuators[j]['decimals']) if known else 'none'} {self.actuators[j]['unit']}"
-            )
+            actuator = self.actuators[j]
+            number.set_text(f"{_text(force, actuator['decimals']) if known else 'none'} {actuator['unit']}")
             for artist in (bar, number):
                 artist.axes.draw_artist(artist)
         for cursor in self.cursors:
@@ -203,12 +198,6 @@ class FilmPanel:
 def _text(force: float, decimals: int) -> str:
     """With a sign as long as a digit; adding zero takes the sign from a number that rounds to zero."""
     return f"{round(force, decimals) + 0.0:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
-
-
-def _full(actuator: dict[str, Any]) -> float:
-    """The force of a full bar: the limit if there is one and it holds, else the largest of the run with this unit."""
-    whole = actuator["scale"] if actuator["limit"] is None else max(actuator["limit"], actuator["largest"])
-    return float(whole) or 1.0
 
 
 def write_gif(film: Film, file: BinaryIO) -> None:
@@ -272,20 +261,12 @@ class GifColours:
         """A picture with the nearest of the colours, as an image of Pillow's."""
         from PIL import Image
 
-        packed = _packed(picture)
+        red, green, blue = np.moveaxis(picture.astype(np.int32), -1, 0)
+        packed = red << 16 | green << 8 | blue
         new = np.unique(packed[self._nearest[packed] < 0])
-        away = _channels(new)[:, None] - self.palette.astype(int)
+        channels = np.stack([new >> 16, new >> 8 & 255, new & 255], axis=-1)
+        away = channels[:, None] - self.palette.astype(int)
         self._nearest[new] = np.square(away).sum(axis=-1).argmin(axis=-1)
         image = Image.fromarray(self._nearest[packed].astype(np.uint8))
         image.putpalette(self.palette.tobytes())
         return image
-
-
-def _packed(picture: Array) -> Array:
-    """Colours (..., 3) as one number each."""
-    channels = picture.astype(np.int32)
-    return channels[..., 0] << 16 | channels[..., 1] << 8 | channels[..., 2]
-
-
-def _channels(packed: Array) -> Array:
-    return np.stack([packed >> 16, packed >> 8 & 255, packed & 255], axis=-1)

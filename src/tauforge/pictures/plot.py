@@ -51,10 +51,12 @@ def plot(
     if schematic:
         return _schematic(robot, positions, forces, frames, axes)
     drawing = robot.drawing(positions)
-    chosen = _frames(drawing, frames or False)
+    chosen, transforms = _frames(drawing, frames or False), {frame.name: frame.transform for frame in drawing.frames}
     pushes = None if forces is None else _forces(robot, drawing, forces, len(positions))
     own = axes is None
-    axes = _new_axes(robot.name) if own else axes
+    if axes is None:
+        axes = in_space.space_axes(in_space.new_figure(figsize=(6.4, 5.6), layout="constrained"))
+        axes.set_title(robot.name, parse_math=False)
     if not hasattr(axes, "set_zlabel"):
         raise ShapeError("axes", expected="matplotlib axes with projection='3d'", got=type(axes).__name__)
     bodies = bodies_of(robot.name, drawing.solids, in_space.MOST_PLOT_FACES) if shapes else []
@@ -66,12 +68,7 @@ def plot(
         in_space.draw_solids(axes, bodies, drawing, k, float(strength))
         in_space.draw_body(axes, drawing, k, float(strength))
         for name in chosen:
-            in_space.draw_frame(
-                axes,
-                next(f.transform for f in drawing.frames if f.name == name)[k],
-                in_space.FRAME_LENGTH * extent,
-                strength,
-            )
+            in_space.draw_frame(axes, transforms[name][k], in_space.FRAME_LENGTH * extent, strength)
         if pushes is not None:
             largest, colours = np.abs(pushes).max(axis=0), [in_space.FORCE] * len(drawing.actions)
             in_space.draw_forces(axes, drawing.actions, pushes[k], k, extent, largest, colours)
@@ -132,10 +129,3 @@ def _forces(robot: Robot, drawing: Drawing, given: ArrayLike, count: int) -> Arr
     if forces.shape not in ((m,), (count, m)):
         raise ShapeError("forces", expected=f"({m},) or ({count}, {m})", got=str(forces.shape))
     return np.broadcast_to(forces, (count, m))
-
-
-def _new_axes(title: str) -> Any:
-    figure = in_space.new_figure(figsize=(6.4, 5.6), layout="constrained")
-    axes = in_space.space_axes(figure)
-    axes.set_title(title, parse_math=False)
-    return axes

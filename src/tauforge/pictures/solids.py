@@ -73,14 +73,11 @@ def _place(file: MeshFile) -> tuple[Path, str]:
     """The path without links, and which kind of file it is."""
     kind = file.name.rpartition(".")[2].lower()
     if kind not in MESH_KINDS:
-        raise ModelError(
-            f"meshes of this kind are not read: {file.given or file.name!r}", remedy=f"Known: {', '.join(MESH_KINDS)}"
-        )
+        problem = f"meshes of this kind are not read: {file.given or file.name!r}"
+        raise ModelError(problem, remedy=f"Known: {', '.join(MESH_KINDS)}")
     if file.folder is None:
-        raise ModelError(
-            f"the mesh {file.given or file.name!r} has no folder: the robot was read from a text",
-            remedy="Load the robot from its file",
-        )
+        problem = f"the mesh {file.given or file.name!r} has no folder: the robot was read from a text"
+        raise ModelError(problem, remedy="Load the robot from its file")
     given = Path(file.folder, *file.name.split("/"))
     root, path = Path(os.path.realpath(file.folder)), Path(os.path.realpath(given))
     if root not in path.parents:
@@ -102,7 +99,7 @@ def _content(path: Path, given: str) -> bytes:
         remedy = None if package is None else f"{PACKAGE}{package} is {where}"
         raise ModelError(f"the mesh cannot be read: {error.strerror}", remedy=remedy) from None
     if len(data) > MOST_BYTES:
-        raise ModelError(f"the mesh is larger than {MOST_BYTES // 10**6} MB", remedy="Give it fewer triangles")
+        raise ModelError(f"the mesh is larger than {MOST_BYTES // 10**6} MB", remedy=FEWER)
     return data
 
 
@@ -244,17 +241,13 @@ def _whole(scene: Any, surface: type) -> Mesh:
         own = np.asarray(part.faces, np.int64)
         if len(own) and not 0 <= own.min() <= own.max() < len(part.vertices):
             raise ModelError("a triangle of the mesh has a corner that is not there")
-        unit = _metres(part.metadata.get("units"))
+        # COLLADA files say what their unit is; trimesh passes it on as "0.001 * meters"
+        factor, metres, _ = str(part.metadata.get("units") or "").partition(" * meters")
+        unit = float(factor) if metres else 1.0
         vertices.append(unit * (np.asarray(part.vertices, float) @ pose[:3, :3].T + pose[:3, 3]))
         faces.append(own + before)
         before += len(part.vertices)
     return Mesh(np.concatenate(vertices), np.concatenate(faces))
-
-
-def _metres(unit: object) -> float:
-    """COLLADA files say what their unit is; trimesh passes it on as "0.001 * meters"."""
-    factor = str(unit or "").partition(" * meters")
-    return float(factor[0]) if factor[1] else 1.0
 
 
 class NoOtherFiles:

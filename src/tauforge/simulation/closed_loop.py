@@ -25,7 +25,6 @@ from tauforge.tables.robot_columns import state_columns
 
 Disturbance = Callable[[float], ArrayLike] | None
 ROWS_AT_ONCE = 512  # rows that are looked at and completed at once
-RECORDED = ("position", "velocity", "acceleration", "force")
 
 
 class Force(NamedTuple):
@@ -92,10 +91,7 @@ class ClosedLoop:
             wanted = numbers(answer)
             if wanted.shape != (m,):
                 raise ShapeError("controller", expected=f"{m} forces", got=f"{answer!r}")
-        if not np.isfinite(wanted).all():
-            raise ConvergenceError(
-                f"the controller returned non-finite forces at t = {t:.6g} s: {wanted}", residual=np.nan, iterations=0
-            )
+        _check_finite(wanted, f"the controller returned non-finite forces at t = {t:.6g} s")
         return wanted
 
     def wrench(self, t: float) -> Array | None:
@@ -105,12 +101,7 @@ class ClosedLoop:
         wrench = numbers(answer)
         if wrench.shape != (6,):
             raise ShapeError("disturbance", expected="(6,), a force and a moment", got=f"{answer!r}")
-        if not np.isfinite(wrench).all():
-            raise ConvergenceError(
-                f"the disturbance returned a non-finite wrench at t = {t:.6g} s: {wrench}",
-                residual=np.nan,
-                iterations=0,
-            )
+        _check_finite(wrench, f"the disturbance returned a non-finite wrench at t = {t:.6g} s")
         return wrench
 
     def rates(self, held: Force | None) -> Rates:
@@ -123,16 +114,20 @@ class ClosedLoop:
         return rates
 
 
+def _check_finite(values: Array, problem: str) -> None:
+    if not np.isfinite(values).all():
+        raise ConvergenceError(f"{problem}: {values}", residual=np.nan, iterations=0)
+
+
 class RecordingBuilder:
     """Makes a recording of rows of states. Every row is searched for events; one in `every` and the last are kept."""
 
     def __init__(self, loop: ClosedLoop, every: int, steps: int) -> None:
         self.loop, self.robot, self.every = loop, loop.robot, every
         self.watch = Watch(self.robot, [actuator.name for actuator in self.robot.actuators])
-        count = -(-steps // every) + 1
+        count, n, robot = -(-steps // every) + 1, self.robot.n, self.robot
         self._times = np.empty(count)
-        n, robot = self.robot.n, self.robot
-        widths = dict(zip(RECORDED, (robot.positions.size, n, n, len(robot.actuators)), strict=True))
+        widths = {"position": robot.positions.size, "velocity": n, "acceleration": n, "force": len(robot.actuators)}
         self._columns = {name: np.empty((count, width)) for name, width in widths.items()}
         self._pending: list[tuple[Array, Array, Array, Array]] = []
         self._seen = self._kept = 0

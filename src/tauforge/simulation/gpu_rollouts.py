@@ -33,9 +33,8 @@ _recent: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
 def gpu_formulas(task: RolloutTask) -> StepFormulas:
     if not task.compiles:
-        raise UnsupportedFeatureError(
-            "on a GPU the law must be one of ours, and the robot one whose steps are compiled", field="rollout"
-        )
+        problem = "on a GPU the law must be one of ours, and the robot one whose steps are compiled"
+        raise UnsupportedFeatureError(problem, field="rollout")
     formulas = task.formulas(alone=True)
     if task.may_refuse:
         if task.position.dtype != np.float64:
@@ -52,13 +51,8 @@ def gpu_formulas(task: RolloutTask) -> StepFormulas:
 
 def loop_of(formulas: StepFormulas) -> Loop:
     """The loop that the kernel repeats; its source (`loop_source`) needs no GPU."""
-    return Loop(
-        formulas.controlled_step(),
-        formulas.held_step(),
-        len(formulas.state),
-        len(formulas.targets),
-        bool(formulas.added),
-    )
+    counts = len(formulas.state), len(formulas.targets)
+    return Loop(formulas.controlled_step(), formulas.held_step(), *counts, bool(formulas.added))
 
 
 class Operands:
@@ -134,9 +128,8 @@ def filled_records(
     kept = schedule.periods * schedule.substeps + 1 if every_step else len(schedule._replace(every=every).kept)
     records = cupy.empty((kept, len(loop.states) + loop.recorded, rows), task.position.dtype)
     bits = 8 * task.position.itemsize
-    function = kept_function(
-        (loop.identity, bits, every_step), lambda: loop_source(loop, bits, FAR, every_step=every_step), "loop"
-    )
+    identity = (loop.identity, bits, every_step)
+    function = kept_function(identity, lambda: loop_source(loop, bits, FAR, every_step=every_step), "loop")
     integers = (np.int32(schedule.periods), np.int32(every), np.int32(schedule.substeps))
     numbers = (np.int64(rows), *integers, operands.prescribed, operands.constants, records, *operands.added, *first)
     function((-(-rows // BLOCK_THREADS),), (BLOCK_THREADS,), numbers)
@@ -220,9 +213,7 @@ class GpuReversePass:
         number = self.dtype.itemsize * task.rows
         records = 2 * len(schedule.kept) * self.width * number  # and the gradients by them
         m = len(task.plant.actuators)
-        forces = (0 if task.forces is None else schedule.periods * m * number) + (
-            PART * m * number if task.gains else 0
-        )
+        forces = (bool(task.gains) * PART + (task.forces is not None) * schedule.periods) * m * number
         states = schedule.periods * self.width * number
         if schedule.substeps == 1 and states < SHARE * (free - records - forces):
             return 1
@@ -246,9 +237,8 @@ class GpuReversePass:
                 walk = (begin, end, schedule.periods)
                 read = (self.operands.prescribed, self.operands.constants, states)
                 written = (state_bars, fixed_bars, added_bars, force_bars)
-                self._launch(
-                    "way_back", adjoint_source, (*walk, schedule.every, schedule.substeps), *read, record_bars, *written
-                )
+                integers = (*walk, schedule.every, schedule.substeps)
+                self._launch("way_back", adjoint_source, integers, *read, record_bars, *written)
                 if task.gains:
                     self._launch("by_gains", gains_source, (*walk, schedule.substeps), *read, force_bars, fixed_bars)
         cores = (*self.formulas.gains.values(), *self.formulas.fields.values())

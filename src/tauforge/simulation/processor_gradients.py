@@ -19,9 +19,10 @@ from tauforge.simulation.integrators import rk4, rk4_pulled_back
 from tauforge.simulation.rollout_task import RolloutTask, RowGradients
 from tauforge.simulation.rollouts import compiled_steps, recorded
 from tauforge.simulation.step_formulas import StepFormulas
-from tauforge.simulation.steps import CompiledSteps, StagedSteps, State
+from tauforge.simulation.steps import State
 
 Kernel = Callable[..., tuple[Array, ...]]
+Parted = Callable[[Array], State]  # the parts of a state
 Instant = tuple[State, Array]  # the state, and the forces that are held from then on
 STORED = 2**27  # numbers of states that are kept for the reverse pass, 1 GiB; beyond, some are computed again
 
@@ -32,7 +33,7 @@ class ReversePass(Protocol):
     records: positions, velocities and forces (N, k, ...) at the instants to record; nothing else reads these arrays
     """
 
-    records: tuple[Any, Any, Any]
+    records: tuple[Any, ...]
 
     def swept(self, bars: Sequence[Any | None]) -> RowGradients:
         """From the gradients by the three records, of the same shapes; None for 0. Several threads may call it."""
@@ -54,7 +55,7 @@ class StepAdjoint(Protocol):
 class PlainStepAdjoint:
     """Adjoint of steps whose state is position and velocity."""
 
-    def __init__(self, formulas: StepFormulas, plant: Robot, numbers: Sequence[Array]) -> None:
+    def __init__(self, formulas: StepFormulas, plant: Robot, numbers: Sequence[Array], _: Parted) -> None:
         self.n, self.h, self.numbers = plant.n, formulas.h, numbers
         compile_ = backend_of("cpu").compile
         self._acceleration: Kernel = compile_(formulas.acceleration(), "float64")
@@ -83,10 +84,8 @@ class PlainStepAdjoint:
 class FormulaStepAdjoint:
     """Adjoint of steps of any state that has formulas."""
 
-    def __init__(
-        self, formulas: StepFormulas, plant: Robot, numbers: Sequence[Array], steps: CompiledSteps | StagedSteps
-    ) -> None:
-        self.plant, self.h, self.numbers, self.parted = plant, formulas.h, numbers, steps.parted
+    def __init__(self, formulas: StepFormulas, plant: Robot, numbers: Sequence[Array], parted: Parted) -> None:
+        self.plant, self.h, self.numbers, self.parted = plant, formulas.h, numbers, parted
         compile_ = backend_of("cpu").compile
         self._rates: Kernel = compile_(formulas.stage(), "float64")
         self._rates_back: Kernel = compile_(formulas.rates_pulled_back(), "float64")
@@ -138,11 +137,8 @@ class ProcessorReversePass:
         self.gains, numbers = tuple(task.gains.values()), tuple(task.plant_numbers.values())
         try:
             self.steps = compiled_steps(task, formulas)
-            self.back: StepAdjoint
-            if task.may_refuse:
-                self.back = FormulaStepAdjoint(formulas, task.plant, numbers, self.steps)
-            else:
-                self.back = PlainStepAdjoint(formulas, task.plant, numbers)
+            adjoint = FormulaStepAdjoint if task.may_refuse else PlainStepAdjoint
+            self.back: StepAdjoint = adjoint(formulas, task.plant, numbers, self.steps.parted)
             self._law_back = None
             if formulas.targets:
                 law_back = formulas.law_pulled_back(formulas.state | formulas.gains)
@@ -156,8 +152,7 @@ class ProcessorReversePass:
         self.places = {k: place for place, k in enumerate(kept)}
         self.checkpoints = recorded(task, self.steps, kept, lambda _: None)
         wanted = [self.places[k] for k in task.schedule.kept]
-        position, velocity, force = (x[:, wanted] for x in self.checkpoints)  # copies: the user may change them
-        self.records = position, velocity, force
+        self.records = tuple(x[:, wanted] for x in self.checkpoints)  # copies: the user may change them
 
     def swept(self, bars: Sequence[Array | None]) -> RowGradients:
         """By `ReversePass`."""
@@ -195,10 +190,7 @@ class ProcessorReversePass:
                     y = np.concatenate(state, axis=1)
                     bar = bar + self.back.record(y, by_position[:, place], by_velocity[:, place])
             first = self.back.start(task.position, task.velocity, bar)
-        gains, plant = (
-            dict(zip(names, found, strict=True))
-            for names, found in ((task.gains, steered), (task.plant_numbers, moved))
-        )
+        gains, plant = (dict(zip(task.gains, steered, strict=True)), dict(zip(task.plant_numbers, moved, strict=True)))
         return RowGradients(*first, gains, plant, by_added)
 
     def _checkpoint(self, k: int) -> Instant:

@@ -40,13 +40,8 @@ HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 def write_npz(run: Recording, file: IO[bytes]) -> None:
     texts = {name: getattr(run, name) for name in (*TEXTS, *ADDED, "robot")}
-    events = {
-        "event_time": [event.time for event in run.events],
-        "event_what": [event.what for event in run.events],
-        "event_which": [event.which for event in run.events],
-        "event_count": [event.occurrences for event in run.events],
-        "event_last": [event.time if event.last is None else event.last for event in run.events],
-    }
+    happened = [(e.time, e.what, e.which, e.occurrences, e.time if e.last is None else e.last) for e in run.events]
+    events = {name: [event[k] for event in happened] for k, name in enumerate((*EVENTS, *REPEATS))}
     arrays: dict[str, Any] = {name: getattr(run, name) for name in ("time", *ARRAYS)}
     arrays |= {name: np.array(value) for name, value in (texts | events).items()}
     np.savez_compressed(file, **arrays)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.class_tools import with_field_docs
-from tauforge.control.controller import Controller
+from tauforge.class_tools import with_arguments_of, with_field_docs
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.evaluation.evaluator import kernels_allowed
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.specification import Shape
-from tauforge.motion.motion import Motion
-from tauforge.robots.loads import PAYLOAD, Payload
-from tauforge.robots.robot import Robot
+from tauforge.robots.loads import PAYLOAD
 from tauforge.robots.summary import summarised
 from tauforge.simulation.checks import numbers
 from tauforge.simulation.gpu_rollouts import GpuReversePass
@@ -53,22 +50,8 @@ PullBack = Callable[..., RolloutGradient]
 LEFT = "the motion ran away, or came near a singular position, beyond which it has no gradients"
 
 
-def differentiable_rollout(
-    robot: Robot,
-    controller: Controller | None = None,
-    motion: Motion | None = None,
-    *,
-    initial: tuple[ArrayLike, ArrayLike] | None = None,
-    duration: float | None = None,
-    step: float = 1e-3,
-    control_period: float,
-    plant: Robot | None = None,
-    varying: Mapping[str, ArrayLike] | None = None,
-    payload: Payload | None = None,
-    gains: Mapping[str, ArrayLike] | None = None,
-    forces: ArrayLike | None = None,
-    record_every: int = 1,
-) -> tuple[Rollout, PullBack]:
+@with_arguments_of(rollout_task)
+def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBack]:
     """A rollout, and the function that pulls gradients back through it.
 
     The arguments are those of `rollout`. The law must be one of ours, or None, and the robot one whose steps are
@@ -81,39 +64,21 @@ def differentiable_rollout(
     With initial states on a GPU everything stays there.
     Identity: the gradients equal differences of rollouts, and those of the same steps in JAX.
     """
-    task = rollout_task(
-        robot,
-        controller,
-        motion,
-        initial=initial,
-        duration=duration,
-        step=step,
-        control_period=control_period,
-        plant=plant,
-        varying=varying,
-        payload=payload,
-        gains=gains,
-        forces=forces,
-        record_every=record_every,
-    )
+    task = rollout_task(*given, **options)
+    plant, controller, initial = task.plant, task.controller, options.get("initial")
     if not task.compiles or not (task.on_gpu or kernels_allowed()):
-        raise UnsupportedFeatureError(
-            "gradients need compiled kernels, one of our own laws, and a robot whose steps are compiled",
-            field="rollout",
-        )
+        problem = "gradients need compiled kernels, one of our own laws, and a robot whose steps are compiled"
+        raise UnsupportedFeatureError(problem, field="rollout")
     if task.may_refuse and task.on_gpu:
-        raise UnsupportedFeatureError(
-            f"gradients through rollouts of {task.plant.name} run on the processor only",
-            field="rollout",
-            remedy="Give the initial states as arrays of NumPy",
+        problem = f"gradients through rollouts of {plant.name} run on the processor only"
+        remedy = "Give the initial states as NumPy arrays"
+        raise UnsupportedFeatureError(problem, field="rollout", remedy=remedy)
+    if initial is not None and np.shape(initial[0])[-1] != plant.n:
+        entries = np.shape(initial[0])[-1]
+        problem = (
+            f"gradients are by the {plant.n} coordinates of {plant.name}, and the initial positions have {entries}"
         )
-    if initial is not None and np.shape(initial[0])[-1] != task.plant.n:
-        raise UnsupportedFeatureError(
-            f"gradients are by the {task.plant.n} coordinates of {task.plant.name}, and the initial positions have "
-            f"{np.shape(initial[0])[-1]} entries",
-            field="initial",
-            remedy="Give the coordinates alone",
-        )
+        raise UnsupportedFeatureError(f"{problem} entries", field="initial", remedy="Give the coordinates alone")
     if controller is not None:
         controller.reset()
     way_back: ReversePass = GpuReversePass(task) if task.on_gpu else ProcessorReversePass(task)
@@ -122,13 +87,13 @@ def differentiable_rollout(
     if not task.on_gpu:
         runs = with_reasons(runs, dict.fromkeys(range(task.rows), LEFT) if task.may_refuse else {})
         positions, fields = at_the_ends(task, runs.position)
-        warn_of_stiffness(task.plant, positions, task.schedule.step, fields=fields)
-    shapes: list[Shape] = [(task.plant.n,)] * 2 if initial is None else [tuple(np.shape(x)) for x in initial]
+        warn_of_stiffness(plant, positions, task.schedule.step, fields=fields)
+    shapes: list[Shape] = [(plant.n,)] * 2 if initial is None else [tuple(np.shape(x)) for x in initial]
 
     def pull_back(
         position: ArrayLike | None = None, velocity: ArrayLike | None = None, force: ArrayLike | None = None
     ) -> RolloutGradient:
-        widths = (task.plant.positions.size, task.plant.n, len(task.plant.actuators))
+        widths = (plant.positions.size, plant.n, len(plant.actuators))
         given = zip(("position", "velocity", "force"), (position, velocity, force), widths, strict=True)
         with task.device:
             bars = way_back.swept([_bar(task, name, x, (*shape, width)) for name, x, width in given])

@@ -170,19 +170,19 @@ def as_rows(value: Any, core: Shape, rows: int) -> Any:
 
 def rollout_task(
     robot: Robot,
-    controller: Controller | None,
-    motion: Motion | None,
+    controller: Controller | None = None,
+    motion: Motion | None = None,
     *,
-    initial: tuple[ArrayLike, ArrayLike] | None,
-    duration: float | None,
-    step: float,
+    initial: tuple[ArrayLike, ArrayLike] | None = None,
+    duration: float | None = None,
+    step: float = 1e-3,
     control_period: float,
-    plant: Robot | None,
-    varying: Mapping[str, ArrayLike] | None,
-    payload: Payload | None,
-    gains: Mapping[str, ArrayLike] | None,
-    forces: ArrayLike | None,
-    record_every: int,
+    plant: Robot | None = None,
+    varying: Mapping[str, ArrayLike] | None = None,
+    payload: Payload | None = None,
+    gains: Mapping[str, ArrayLike] | None = None,
+    forces: ArrayLike | None = None,
+    record_every: int = 1,
 ) -> RolloutTask:
     """The arguments of `rollout`, checked."""
     real = robot if plant is None else plant
@@ -206,8 +206,11 @@ def rollout_task(
         raise ShapeError("forces", expected=f"forces for {periods} control periods", got=str(added.shape[-2]))
     every = min(checks.whole_number("record_every", record_every), periods)
     schedule = Schedule(h, period, substeps, periods, every)
-    fields = _fields(real, _mapping("varying", varying))
-    own_gains = _gains(controller, _mapping("gains", gains))
+    by_name: dict[str, Any] = {"varying": varying, "gains": gains}
+    for name, given in by_name.items():
+        if not isinstance(given, Mapping | None):
+            raise ShapeError(name, expected="arrays by name, such as {'mass': ...}", got=repr(given))
+    fields, own_gains = _fields(real, varying or {}), _gains(controller, gains or {})
     if payload is not None and not isinstance(payload, Payload):
         raise ShapeError("payload", expected="a Payload", got=repr(payload))
     state = checks.pair_of(checks.given_or_start(initial, motion))
@@ -219,19 +222,12 @@ def rollout_task(
     if payload is not None and not task.on_gpu:
         real._fields_carrying(payload, fields)  # says so where the plant cannot carry one
     if own_gains and not task.compiles:
-        raise UnsupportedFeatureError(
-            "gains can be given for our own laws only, of robots whose steps are compiled", field="gains"
-        )
+        problem = "gains can be given for our own laws only, of robots whose steps are compiled"
+        raise UnsupportedFeatureError(problem, field="gains")
     _check_places(task)
     if not own_gains:
         warn_of_sampling(controller, real, None if task.on_gpu else q[0], period, periods)
     return task
-
-
-def _mapping(name: str, given: Any) -> Mapping[str, Any]:
-    if given is not None and not isinstance(given, Mapping):
-        raise ShapeError(name, expected="arrays by name, such as {'mass': ...}", got=repr(given))
-    return given or {}
 
 
 def _forces(given: Any, m: int) -> Any:
@@ -245,12 +241,11 @@ def _forces(given: Any, m: int) -> Any:
 
 def _fields(real: Robot, given: Mapping[str, Any]) -> dict[str, Any]:
     """Varying fields, checked; values on a GPU are not inspected, for that would copy them."""
-    there = {name: value for name, value in given.items() if is_on_gpu(value)}
-    here = check_values(real, {name: value for name, value in given.items() if name not in there})
+    here = check_values(real, {name: value for name, value in given.items() if not is_on_gpu(value)})
     check_names(real, tuple(given))
-    for name, value in there.items():
-        _check_core(name, value, real.varying_fields[name])
-    fields: dict[str, Any] = {name: there[name] if name in there else here[name] for name in given}
+    fields: dict[str, Any] = {name: here.get(name, value) for name, value in given.items()}
+    for name in given.keys() - here.keys():
+        _check_core(name, fields[name], real.varying_fields[name])
     if real.dissipation is not None:
         real.dissipation.check_integrable(fields)
     return fields
@@ -290,9 +285,8 @@ def _batch(states: Sequence[Any], shapes: Mapping[str, Shape], robot: Robot) -> 
     """(N,)"""
     n, sizes = robot.n, checks.position_sizes(robot)
     if tuple(states[1].shape[-1:]) != (n,) or tuple(states[0].shape[-1:]) not in [(size,) for size in sizes]:
-        positions = "" if len(sizes) == 1 else f"; positions may have {robot.positions.size}"
-        got = str([tuple(x.shape) for x in states])
-        raise ShapeError("initial", expected=f"(N, {n}) or ({n},){positions}", got=got)
+        more = "" if len(sizes) == 1 else f"; positions may have {robot.positions.size}"
+        raise ShapeError("initial", expected=f"(N, {n}) or ({n},){more}", got=str([tuple(x.shape) for x in states]))
     leading = {"initial": tuple(states[0].shape[:-1]), "initial velocity": tuple(states[1].shape[:-1]), **shapes}
     for name, shape in leading.items():
         if len(shape) > 1:

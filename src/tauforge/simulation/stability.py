@@ -88,12 +88,11 @@ def warn_of_stiffness(
     if step * viscous < BEARABLE:
         smooth = fastest(inverse, found.coulomb).max() / (BEARABLE / step - viscous)
         remedies.append(f"coulomb_speed={smooth * ADVICE_MARGIN:.3g}")
-    stiff = StiffFrictionWarning(
+    stiff = (
         f"the friction of {plant.name} is too stiff for steps of {step:g} s: at rest {fastest_one.name} may move at up "
-        f"to {speeds.max():.2g} {fastest_one.unit}/s instead of creeping below coulomb_speed={found.speed:g}",
-        remedy=f"Use {', or '.join(remedies)}",
+        f"to {speeds.max():.2g} {fastest_one.unit}/s instead of creeping below coulomb_speed={found.speed:g}"
     )
-    warnings.warn(stiff, stacklevel=3)
+    warnings.warn(StiffFrictionWarning(stiff, remedy=f"Use {', or '.join(remedies)}"), stacklevel=3)
 
 
 def mass_matrices(robot: Robot, positions: Array, fields: Fields) -> Array:
@@ -135,12 +134,12 @@ def warn_of_sampling(law: object, plant: Robot, position: Array | None, period: 
     shorter = (period / 2**k for k in range(1, PERIOD_HALVINGS + 1))
     enough = next((each for each in shorter if _growth(*gains, each) <= 1 + STABLE), None)
     advice = "a larger kv" if enough is None else f"a control period of {enough:.3g} s"
-    unstable = UnstableLoopWarning(
+    unstable = (
         f"{type(law).__name__}, asked every {period:.6g} s, is unstable with {plant.name}: errors grow by a factor of "
-        f"{growth:.4g} in every period",
-        remedy=f"Use smaller gains, or {advice}",
+        f"{growth:.4g} in every period"
     )
-    warnings.warn(unstable, stacklevel=levels_to_the_caller())
+    remedy = f"Use smaller gains, or {advice}"
+    warnings.warn(UnstableLoopWarning(unstable, remedy=remedy), stacklevel=levels_to_the_caller())
 
 
 def _gains(law: object, plant: Robot, position: Array | None) -> tuple[Array, Array] | None:

@@ -119,9 +119,8 @@ class StepFormulas:
             force = self._forces(given)
             return [*self._stepped(force, given), *force]
 
-        return self._specified(
-            "controlled_step", formula, arguments, (*self.state.values(), *self.forces.values()), law=True
-        )
+        results = (*self.state.values(), *self.forces.values())
+        return self._specified("controlled_step", formula, arguments, results, law=True)
 
     def held_step(self) -> Specification:
         """State, forces, fields -> state."""
@@ -223,9 +222,8 @@ class StepFormulas:
             graph = traced(self._acceleration, arguments)
             if not self._can_invert:
                 return pulled_back(graph, named(given), inputs_of(wanted.items()), acceleration_bar)[1]
-            force_bar = pulled_back(
-                graph, named(given), inputs_of({FORCE: self.forces_shape}.items()), acceleration_bar
-            )[1]
+            forces = inputs_of({FORCE: self.forces_shape}.items())
+            force_bar = pulled_back(graph, named(given), forces, acceleration_bar)[1]
             others = self.state | self.fields
             inverse = traced(self._inverse, self.state | {ACCELERATION: self.state["qd"]} | self.fields)
             given = {name: given[name] for name in others} | {ACCELERATION: acceleration}

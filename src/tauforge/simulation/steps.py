@@ -242,11 +242,9 @@ def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
     plants = [plant] * rows
     if fields:
         if own_methods(plant):
-            raise UnsupportedFeatureError(
-                f"{plant.name} has methods set on the instance, which its varied copies would lose",
-                field="varying",
-                remedy="Define the methods in a subclass, or simulate each row",
-            )
+            problem = f"{plant.name} has methods set on the instance, which its varied copies would lose"
+            remedy = "Define the methods in a subclass, or simulate each row"
+            raise UnsupportedFeatureError(problem, field="varying", remedy=remedy)
         whole = in_rows(plant, fields, rows)
         plants = [plant.replace(**{name: value[k] for name, value in whole.items()}) for k in range(rows)]
 

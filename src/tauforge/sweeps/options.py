@@ -65,15 +65,6 @@ def check_values(axes: Iterable[Axis], name: str, holds: Callable[[Array], Array
             raise ModelError(f"expected {words}, got {axis.values[~good][0]:g}", field=f"axis {name}")
 
 
-def gathered(points: int, parts: Iterable[Array], compute: Callable[[Array], Mapping[str, Array]]) -> dict[str, Array]:
-    """Results (N, ...) of N points by name, computed part by part. parts: rows of the points; compute: takes some"""
-    found: dict[str, Array] = {}
-    for rows in parts:
-        for name, values in compute(rows).items():
-            found.setdefault(name, np.empty((points, *values.shape[1:]), values.dtype))[rows] = values
-    return found
-
-
 def common_unit(units: Iterable[str]) -> str:
     """The unit of numbers that lie in one array: "N m or N" where they have different ones."""
     return " or ".join(sorted(set(units)))

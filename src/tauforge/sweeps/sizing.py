@@ -56,8 +56,8 @@ class SizingDemands:
             motion = _Demand(self.robot, self.motions[number - 1], self.com)
             rows = np.flatnonzero(numbers == number)
             for part in np.array_split(rows, -(-len(rows) // motion.points_of_a_call)):
-                some = motion.at(speeds[part], None if payloads is None else payloads[part])
-                for name, values in some.items():
+                held = None if payloads is None else payloads[part]
+                for name, values in motion.at(speeds[part], held).items():
                     found.setdefault(name, np.empty((points, *values.shape[1:]), values.dtype))[part] = values
         return found
 

@@ -66,12 +66,13 @@ class TrackingErrors:
             return self._summary(self.runs(fields, payloads, self.frequency))
         if self.gains_in_rows:
             return self._summary(self.runs(fields, payloads, frequencies))
-
-        def of_one(rows: Array) -> dict[str, Array]:
+        found: dict[str, Array] = {}
+        for frequency in np.unique(frequencies):
+            rows = frequencies == frequency
             mine, held = {name: x[rows] for name, x in fields.items()}, None if payloads is None else payloads[rows]
-            return self._summary(self.runs(mine, held, float(frequencies[rows][0])))
-
-        return given.gathered(points, (frequencies == frequency for frequency in np.unique(frequencies)), of_one)
+            for name, values in self._summary(self.runs(mine, held, float(frequency))).items():
+                found.setdefault(name, np.empty((points, *values.shape[1:])))[rows] = values
+        return found
 
     def runs(
         self,

@@ -110,14 +110,18 @@ def view(
     """
     check_robot("robot", robot)
     surroundings(robot)
-    given = {} if recording is None else recording if isinstance(recording, Mapping) else {_name(recording): recording}
+    given = recording if isinstance(recording, Mapping) else {}
+    if recording is not None and not isinstance(recording, Mapping):
+        given = {"recording" if isinstance(recording, Recording) else "motion": recording}
     known = {name: shown for motions in plugins("tauforge.motions").values() for name, shown in motions(robot).items()}
     clips = [clip_of(robot, name, shown) for name, shown in given.items()]
     clips += [clip_of(robot, name, shown) for name, shown in known.items() if name not in given]
     evaluation = Evaluation(robot)
     server = GuardedServer(host, port, robot.name)
     try:
-        _set_theme(server)
+        gui = server.viser.gui
+        gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
+        gui.main_panel.dock_right()
         viewer = Viewer(server, Session(server.viser, evaluation, clips))
     except BaseException:
         server.close()
@@ -133,16 +137,6 @@ def opened(url: str) -> bool:
         return webbrowser.open(url)
     except webbrowser.Error:
         return False
-
-
-def _name(shown: object) -> str:
-    return "recording" if isinstance(shown, Recording) else "motion"
-
-
-def _set_theme(server: GuardedServer) -> None:
-    gui = server.viser.gui
-    gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
-    gui.main_panel.dock_right()
 
 
 _starting = threading.Lock()

@@ -154,11 +154,11 @@ class Criteria:
 
 def criteria_of(
     robot: Robot,
-    *,
     payload: Payload | None = None,
     forces: bool | None = None,
     largest_condition: float | None = None,
     limits: Sequence[str] | None = None,
+    *,
     needed: bool = True,
 ) -> Criteria:
     """Criteria for a robot, after a check of what was asked.

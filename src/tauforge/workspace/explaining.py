@@ -143,9 +143,7 @@ def explain(
     Identity: for any other position `holds` is that every margin of `robot.bounds.margins(position)` is at least 0, and
     that no holding force is larger than its limit.
     """
-    criteria = criteria_of(
-        robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits, needed=False
-    )
+    criteria = criteria_of(robot, payload, forces, largest_condition, limits, needed=False)
     given = checked_numbers(robot, "position", position)
     where = robot.positions.at(given, on_failure="nan")
     closed = bool(np.isfinite(where).all())

@@ -166,9 +166,7 @@ def map(
     names: tuple[str, ...] = ()
     judged = ""
     if quantity == "limit":
-        criteria = criteria_of(
-            robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits
-        )
+        criteria = criteria_of(robot, payload, forces, largest_condition, limits)
         found = grid.evaluated(criteria.codes, "uint8")
         names = (HOLDS, *(limit.name for limit in criteria.judged))
         if robot.loops is not None:

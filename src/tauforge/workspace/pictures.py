@@ -29,6 +29,7 @@ LIMIT_COLOURS = (
     "#5B4FA0", "#BDB6E0", "#7A3B12", "#CDA68C", "#4A4F58", "#B5B9C0",
 )  # fmt: skip
 HOLDS_COLOUR = "#E9F3EA"
+LABELS = {"condition": "condition number", "force": "largest holding force", "force_share": "largest share of a limit"}
 NAMED = 16  # entries of a legend; what is beyond shares the last colour
 
 
@@ -137,12 +138,7 @@ def _colours(found: Map) -> dict[str, str]:
 
 
 def _label(found: Map) -> str:
-    name = {
-        "condition": "condition number",
-        "force": "largest holding force",
-        "force_share": "largest share of a limit",
-    }
-    words = name.get(found.quantity, "largest mass that can be held")
+    words = LABELS.get(found.quantity, "largest mass that can be held")
     return f"{words} ({found.unit})" if found.unit else words
 
 

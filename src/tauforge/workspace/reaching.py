@@ -132,7 +132,7 @@ def reach(
     Identity: within the distance every margin is at least 0, and at its end one is 0, unless a singular position, a
     jump or open loops end it.
     """
-    criteria = criteria_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
+    criteria = criteria_of(robot, payload, forces, largest_condition, limits)
     start = checked_home(criteria, home)
     if directions == TOOL and not robot.positions.pose:
         ends, steps = tool_ends(criteria, start)
@@ -165,16 +165,13 @@ def _rays(robot: Robot, home: Array, wanted: str | Sequence[str] | None) -> tupl
         for sense in (1, -1):
             step, farthest, scale = search_of(size, turns)
             if along.any():
-                farthest = max(farthest, _to_bound(robot, home, int(along.argmax()), sense))
+                place = int(along.argmax())
+                bound = robot.coordinates[place].upper if sense > 0 else robot.coordinates[place].lower
+                if np.isfinite(bound):
+                    farthest = max(farthest, BEYOND_BOUND * abs(bound - robot.positions.coordinates(home)[place]))
             rows.append((sense * along, sense * about, step, farthest, scale))
             named.append((name, sense, "rad" if turns else "m"))
     return Rays(robot, home, *(np.array(column) for column in zip(*rows, strict=True))), named
-
-
-def _to_bound(robot: Robot, home: Array, place: int, sense: int) -> float:
-    coordinate = robot.coordinates[place]
-    bound = coordinate.upper if sense > 0 else coordinate.lower
-    return BEYOND_BOUND * abs(bound - robot.positions.coordinates(home)[place]) if np.isfinite(bound) else 0.0
 
 
 def direction_names(robot: Robot) -> list[str]:

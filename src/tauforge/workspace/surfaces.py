@@ -118,7 +118,7 @@ def surface(
     payload, forces, largest_condition, limits: as in `explain`
     Identity: each distance is that of `reach` in its direction.
     """
-    criteria = criteria_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
+    criteria = criteria_of(robot, payload, forces, largest_condition, limits)
     if not robot.positions.pose:
         raise UnsupportedFeatureError(
             f"positions of {robot.name} are not poses", field="surface", remedy="Use reach, polar or volume"
@@ -156,7 +156,7 @@ def polar(
     payload, forces, largest_condition, limits: as in `explain`
     Identity: along the axes the distances are those of `reach`.
     """
-    criteria = criteria_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
+    criteria = criteria_of(robot, payload, forces, largest_condition, limits)
     start = checked_home(criteria, home)
     known = direction_names(robot)
     if len(known) < 2:

@@ -138,7 +138,7 @@ def volume(
     A volume whose error is larger than a third of it is not `known`, and its summary says so.
     Identity: the limits hold at the centre of every cell that is counted, and not at the centre of any other.
     """
-    criteria = criteria_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
+    criteria = criteria_of(robot, payload, forces, largest_condition, limits)
     start = checked_position(robot, "home", home)
     if not robot.positions.pose:
         if orientation is not None:

@@ -44,7 +44,7 @@ def shown(value: Any) -> str:
 def known_names(wrong: str, names: Iterable[str]) -> str:
     """The remedy for a name that is none of these: the one that was probably meant, and all of them."""
     every = list(dict.fromkeys(names))
-    return f"{did_you_mean(wrong, every)}Known: {listed(every, MOST_NAMES)}"
+    return f"{did_you_mean(wrong, every)}Known: {listed(every, MOST_NAMES) or 'none'}"
 
 
 def listed(names: Iterable[str], most: int, separator: str = ", ") -> str:
@@ -106,7 +106,7 @@ def array(value: Any, shape: tuple[int, ...], field: str) -> NDArray[np.float64]
 
 
 def _has_truth(value: Any) -> bool:
-    """Whether True or False is among the entries of nested sequences."""
+    """True if True or False is among the entries of nested sequences."""
     if isinstance(value, list | tuple):
         return any(_has_truth(item) for item in value)
     return isinstance(value, bool | np.bool_)

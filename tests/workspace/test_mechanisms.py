@@ -335,7 +335,7 @@ def test_what_makes_no_sense_says_so() -> None:
         mapped(gripper, "capasity", {"left knuckle joint": (-0.5, 0.0, 3)})
     with pytest.raises(
         tf.UnsupportedFeatureError,
-        match="the condition number of gripper is its own; varying fields do not apply",
+        match="the condition number of gripper takes no varying fields",
     ):
         at_positions(gripper, ["condition"], gripper.home, fields={"gravity": np.zeros(3)})
     governor = tf.load("flyball-governor")

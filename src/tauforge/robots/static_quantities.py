@@ -132,7 +132,7 @@ def at_positions(
     by_method = "condition" in asked and not _has_velocity_matrix(robot)
     if by_method and given:
         raise UnsupportedFeatureError(
-            f"the condition number of {robot.name} is its own; varying fields do not apply",
+            f"the condition number of {robot.name} takes no varying fields",
             field="condition",
             remedy="Leave them out, and use replace for another robot",
         )

@@ -134,7 +134,7 @@ def faults(found: Conditions, inertia: Array | None, met: Array | None = None) -
     return Faults(kinds, worst)
 
 
-class Explanation(NamedTuple):
+class Cause(NamedTuple):
     """The reason why a position is singular, and a remedy."""
 
     reason: str
@@ -154,7 +154,7 @@ def singular_position(m: Mechanism, x: Array) -> SingularityError:
     return why.error(m, x, float(condition))
 
 
-def explanation(m: Mechanism, x: Array, kind: str, gap: float = 0.0, M: Array | None = None) -> Explanation:
+def explanation(m: Mechanism, x: Array, kind: str, gap: float = 0.0, M: Array | None = None) -> Cause:
     """The reason why a position (N,) is singular, with the joints concerned.
 
     gap: by which loops are open, rad or a share of the mechanism's size
@@ -164,28 +164,26 @@ def explanation(m: Mechanism, x: Array, kind: str, gap: float = 0.0, M: Array | 
     match kind:
         case "open":
             by = f"open by {gap:.2g} of the mechanism's size, or rad"
-            return Explanation(f"this position does not close the loops ({by})", "Make positions by configuration(q)")
+            return Cause(f"this position does not close the loops ({by})", "Make positions by configuration(q)")
         case "blocked":
-            return Explanation("the mechanism has less freedom here than at home: there some constraints are redundant")
+            return Cause("the mechanism has less freedom here than at home: there some constraints are redundant")
         case "inertia":
             return _without_inertia(m, M)
         case "spring":
             spring = m.springs[int(ends_met(m, x[None])[0].argmax())]
             between = f"the spring between {spring.body_a} and {spring.body_b}"
-            return Explanation(
+            return Cause(
                 f"the ends of {between} meet here: it has a length, so it pushes, and there is no direction to push in",
                 "Give it length=0, or points that do not meet",
             )
     moving = _listed(m, singular_motion(m, x, kind))
     if kind == "freedom":
-        return Explanation(
-            f"the mechanism gains a freedom here: {moving} can move while {_standing(s.independent)} still"
-        )
+        return Cause(f"the mechanism gains a freedom here: {moving} can move while {_standing(s.independent)} still")
     if kind == "actuation":
-        return Explanation(f"the actuators lose control here: {moving} can move while {_standing(s.actuated)} still")
+        return Cause(f"the actuators lose control here: {moving} can move while {_standing(s.actuated)} still")
     one = len(s.independent) == 1
     lost = "the actuators lose control, and " if p.actuated == p.independent else ""
-    return Explanation(
+    return Cause(
         f"{', '.join(s.independent)} {'does' if one else 'do'} not determine the motion here: {lost}{moving} can move "
         f"while {'it stands' if one else 'they stand'} still"
     )
@@ -218,11 +216,11 @@ def _listed(m: Mechanism, shares: Mapping[str, float]) -> str:
     return listed(sorted(_most(shares), key=lambda name: name not in m.structure.floating), MOST_NAMED)
 
 
-def _without_inertia(m: Mechanism, M: Array | None) -> Explanation:
+def _without_inertia(m: Mechanism, M: Array | None) -> Cause:
     """M: (f, f); None, or not finite, where it is not known which rates are without inertia."""
     if M is None or not np.isfinite(M).all():
         remedy = "Give every body at a free end mass and inertia"
-        return Explanation("a motion moves neither mass nor inertia here", remedy)
+        return Cause("a motion moves neither mass nor inertia here", remedy)
     p = m._analysis.parameters
     scale = np.array(p.scales)[list(p.independent)]
     size = np.sqrt(np.abs(np.diagonal(M)))
@@ -233,7 +231,7 @@ def _without_inertia(m: Mechanism, M: Array | None) -> Explanation:
     bodies = {joint.name: outer[k] for k, joint in enumerate(m.joints) if k in outer}
     names = _most(shares)
     moved = [bodies.get(name, name) for name in names]
-    return Explanation(
+    return Cause(
         f"the motion of {listed(names, MOST_NAMED)} moves neither mass nor inertia here",
         f"Give {listed(moved, MOST_NAMED)} mass and inertia",
     )

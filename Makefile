@@ -61,7 +61,7 @@ $(LOWEST)/tested: pyproject.toml constraints-lowest.txt
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-lowest.txt -e '.[test]'
 	@touch $@
 
-# The suite with the lowest versions that pyproject.toml allows, on Python 3.11. Some of it: make test-lowest TESTS=tests/cli/test_cli.py
+# The suite with the lowest versions that pyproject.toml allows, on Python 3.11. Some of it: make test-lowest TESTS=tests/cli/test_app.py
 test-lowest: $(LOWEST)/tested
 	$(LOWEST)/bin/python -m pytest $(PARALLEL) $(TESTS)
 

@@ -29,8 +29,8 @@ from mutant_places import Mutant, chosen, mutants_of
 
 LIST = ROOT / "tools" / "mutants.json"
 OUTPUT = ROOT / "build" / "mutants"
-UNUSED = re.compile(r"tests/(gpu|project|report|pictures|plots)/|_page|mouse|_looks|_gpu|gpu_")
-WIDE = re.compile(r"tests/(cli|studies)/")  # slow: only for what the others let live
+UNUSED = re.compile(r"tests/(gpu|project|papers/report|pictures|charts)/|_page|mouse|_looks|_gpu|gpu_")
+WIDE = re.compile(r"tests/(cli|papers)/")  # slow: only for what the others let live
 FILE_SECONDS = (8.0, 120.0)  # of one file of tests at first, and for what lives after that
 FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 MOST_TESTS = 500  # for one mutant, and of so many files: their import takes time, too
@@ -85,7 +85,8 @@ def pytest_run(python: Path, where: Path, options: Sequence[str], limit: float) 
         running = subprocess.Popen(
             command,
             cwd=where,
-            env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # no test needs a plugin, and they load slowly
+            # no test needs a plugin, and they load slowly; a killer must be there in the next run
+            env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "TAUFORGE_TURN": "0"},
             stdout=file,
             stderr=subprocess.STDOUT,
             start_new_session=True,

@@ -17,7 +17,7 @@ PYTHON_NUMBERS = frozenset((int, float))  # types of the entries of most sequenc
 
 
 def is_real(value: object) -> bool:
-    """Whether it is one real number, of Python or NumPy."""
+    """True for one real number, of Python or NumPy."""
     return isinstance(value, REAL) and not isinstance(value, bool)
 
 
@@ -59,7 +59,7 @@ def without_masks(value: Any) -> Any:
 
 
 def _what(given: Array) -> str:
-    """What an array holds that are not the numbers asked for."""
+    """The contents of an array that holds other things than the numbers asked for, for a message."""
     if given.dtype.kind in "US":
         return "text"
     if given.dtype.kind != "O":

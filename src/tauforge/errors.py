@@ -32,7 +32,7 @@ def one_line(text: str) -> str:
 
 
 class Reported(Exception):
-    """What errors and warnings have in common: attributes, which their two roots document, and a message of them."""
+    """The common base of errors and warnings: attributes, which the two roots document, and a message made of them."""
 
     def __init__(
         self,

@@ -45,7 +45,7 @@ def how_to_install(extra: str) -> str:
 
 
 def _origin() -> dict[str, Any] | None:
-    """What pip noted; None if the package came from an index, {} if it was not installed or the note is unreadable."""
+    """The note of pip; None if the package came from an index, {} if it was not installed or the note is unreadable."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:

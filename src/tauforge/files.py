@@ -52,20 +52,15 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
+        refused, remedy = None, None
         if not target.parent.is_dir():
-            raise ModelError(
-                "the file cannot be written: its folder does not exist",
-                file=Path(path),
-                remedy=f"Make {target.parent} first",
-            )
-        if target.is_dir():
-            raise ModelError("the file cannot be written: the path is a folder", file=Path(path))
-        if target.exists() and not target.is_file():  # a pipe, or /dev/null behind a link: a file would replace it
-            raise ModelError(
-                "the file cannot be written: the path is not a regular file",
-                file=Path(path),
-                remedy="Give the name of a file",
-            )
+            refused, remedy = "its folder does not exist", f"Make {target.parent} first"
+        elif target.is_dir():
+            refused = "the path is a folder"
+        elif target.exists() and not target.is_file():  # a pipe, or /dev/null behind a link: a file would replace it
+            refused, remedy = "the path is not a regular file", "Give the name of a file"
+        if refused is not None:
+            raise ModelError(f"the file cannot be written: {refused}", file=Path(path), remedy=remedy)
         mode = 0o600 if target.exists() else 0o666  # less the umask
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             yield file

@@ -1,4 +1,4 @@
-"""What registers with tauforge: other packages by entry points, and formats in which robots are written to files.
+"""Registration with tauforge: other packages by entry points, and formats in which robots are written to files.
 
 This module is imported by every import of tauforge, so it imports nothing of ours at its top.
 

@@ -20,7 +20,7 @@ MAX_DIGITS = 9  # of a whole number
 
 
 def kernels() -> bool:
-    """Whether kernels may be compiled; without a value they may."""
+    """True if kernels may be compiled; without a value they may."""
     word = _word(KERNELS)
     if word in OFF:
         return False

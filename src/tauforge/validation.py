@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,11 +29,11 @@ MAX_SHOWN = 60  # characters of a wrong value in a message
 MOST_NAMES = 20  # names that a message lists
 
 
-def did_you_mean(given: object, known: Iterable[str]) -> str:
+def did_you_mean(given: object, known: Iterable[str], show: Callable[[str], str] = str) -> str:
     """The question that begins a remedy, "Did you mean cubic? ", about the name most like it; "" where none is."""
     small = {name.lower(): name for name in known}
     near = difflib.get_close_matches(str(given).lower(), small, n=1)
-    return f"Did you mean {small[near[0]]}? " if near else ""
+    return f"Did you mean {show(small[near[0]])}? " if near else ""
 
 
 def shown(value: Any) -> str:
@@ -41,10 +41,10 @@ def shown(value: Any) -> str:
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
 
 
-def known_names(wrong: str, names: Iterable[str]) -> str:
+def known_names(wrong: object, names: Iterable[str], show: Callable[[str], str] = str) -> str:
     """The remedy for a name that is none of these: the one that was probably meant, and all of them."""
     every = list(dict.fromkeys(names))
-    return f"{did_you_mean(wrong, every)}Known: {listed(every, MOST_NAMES)}"
+    return f"{did_you_mean(wrong, every, show)}Known: {listed(map(show, every), MOST_NAMES) or 'none'}"
 
 
 def listed(names: Iterable[str], most: int, separator: str = ", ") -> str:
@@ -106,7 +106,7 @@ def array(value: Any, shape: tuple[int, ...], field: str) -> NDArray[np.float64]
 
 
 def _has_truth(value: Any) -> bool:
-    """Whether True or False is among the entries of nested sequences."""
+    """True if True or False is among the entries of nested sequences."""
     if isinstance(value, list | tuple):
         return any(_has_truth(item) for item in value)
     return isinstance(value, bool | np.bool_)

@@ -1,4 +1,4 @@
-"""JAX's arrays: the methods on them, under every transformation, and through a rollout."""
+"""JAX arrays: the methods on them, under every transformation, and through a rollout."""
 
 from __future__ import annotations
 

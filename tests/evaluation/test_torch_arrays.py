@@ -1,4 +1,4 @@
-"""Torch's tensors: the methods on them, autograd, `torch.func`, and errors for what does not fit together."""
+"""Torch tensors: the methods on them, autograd, `torch.func`, and errors for what does not fit together."""
 
 from __future__ import annotations
 

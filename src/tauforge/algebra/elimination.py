@@ -72,10 +72,6 @@ class Elimination:
                 rows[i][k] = 0.0
         self.steps.append(PivotStep(first, choices, multiples))
 
-    def solved(self, right: Sequence[Scalar]) -> list[Scalar]:
-        """x with A x = right, of which rows that a state did not pick are not looked at."""
-        return self.solved_and_left_over(right)[0]
-
     def left_over(self, right: Sequence[Scalar]) -> list[Scalar]:
         """By how much the rows that a state did not pick disagree with the others."""
         return self._forward(right)[self.columns :]
@@ -90,10 +86,9 @@ class Elimination:
                 b[i] = b[i] - factor * b[k]
         return b
 
-    def solved_and_left_over(self, right: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-        """x, and by how much the redundant rows disagree."""
+    def solved(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """x with A x = right, of which rows that a state did not pick are not looked at."""
         b = self._forward(right)
-        left_over = b[self.columns :]
         for k in reversed(range(self.columns)):
             for j in range(k + 1, self.columns):
                 b[k] = b[k] - self.rows[k][j] * b[j]
@@ -101,7 +96,7 @@ class Elimination:
         x: list[Scalar] = [0.0] * self.columns
         for place, j in enumerate(self.order):
             x[j] = b[place]
-        return x, left_over
+        return x
 
     def solved_transposed(self, right: Sequence[Scalar]) -> list[Scalar]:
         """One of the y with A' y = right: 0 in the rows that a state did not pick."""

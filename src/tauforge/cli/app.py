@@ -138,7 +138,7 @@ def _bare_flags(parameters: list[Any]) -> list[Any]:
 
 
 def _give_up(stream: Any) -> None:
-    """What cannot be written may not be flushed again when Python ends."""
+    """Leads a stream that cannot be written to nowhere, so that Python does not flush it again at its end."""
     with suppress(OSError):  # in tests it is no file
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 

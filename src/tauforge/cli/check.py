@@ -119,7 +119,7 @@ def _others(path: Path, first: ModelError) -> list[str]:
 
 
 class FileValue(NamedTuple):
-    """Where a value of the file stands: under `key` in the table `owner`. donor: a good table of the same kind."""
+    """A value of the file, under `key` in the table `owner`. donor: a good table of the same kind."""
 
     owner: dict[str, Any]
     key: str

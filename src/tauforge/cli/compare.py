@@ -22,7 +22,7 @@ def compare(
     lock: Lock = None,
     as_json: Json = False,
 ) -> None:
-    """How far the formulations of an arm disagree, or the published models of a platform are off."""
+    """The largest differences between the formulations of an arm, or the errors of a platform's published models."""
     if smooth is not None and motion is None:
         raise bad("--smooth", "there is no --motion to smooth")
     mine = load_robot(robot, tip, lock)

@@ -21,7 +21,7 @@ def complexity(
     lock: Lock = None,
     as_json: Json = False,
 ) -> None:
-    """What one inverse dynamics costs in each formulation, counted from the source that runs."""
+    """The operations of one inverse dynamics in each formulation, counted from the source that runs."""
     published = next(iter(plugins("tauforge.complexity").values()), None) if papers else None
     if papers and published is None:
         raise bad("--papers", "no installed package has published counts; tauforge_papers has them")

@@ -1,4 +1,4 @@
-"""What commands are given: texts of options as robots, quantities and payloads, and motions from files."""
+"""Inputs of commands: texts of options as robots, quantities and payloads, and motions from files."""
 
 from __future__ import annotations
 

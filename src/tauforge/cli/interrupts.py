@@ -35,7 +35,7 @@ def install() -> None:
 
 
 def came() -> bool:
-    """Whether an interrupt has come, even if its exception was turned into another one on its way."""
+    """True if an interrupt has come, even if its exception was turned into another one on its way."""
     return _came is not None
 
 

@@ -4,29 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tauforge.cli.inputs import (
-    kind_of,
-    load_robot,
-    parse_wrench,
-    read_motion,
-    robot_carrying,
-    rows_of,
-    warn_of_forces,
-    warn_of_motion,
-)
-from tauforge.cli.options import (
-    Json,
-    Lock,
-    Motion,
-    Output,
-    PayloadOption,
-    Robot,
-    Smooth,
-    Tip,
-    Wrench,
-    complete_formulation,
-    setting,
-)
+from tauforge.cli import inputs, options
 from tauforge.cli.output import bad, check_output, number, records, result, seconds, table, write_table
 
 if TYPE_CHECKING:
@@ -34,25 +12,25 @@ if TYPE_CHECKING:
 
 
 def inverse_dynamics(
-    robot: Robot,
-    motion: Motion,
-    output: Output = None,
+    robot: options.Robot,
+    motion: options.Motion,
+    output: options.Output = None,
     formulation: Annotated[
         str | None,
-        setting(
+        options.setting(
             "NAME",
             "The formulation, or the model of a platform; default that of a plain call.",
             "--formulation",
             "--model",
-            autocompletion=complete_formulation,
+            autocompletion=options.complete_formulation,
         ),
     ] = None,
-    payload: PayloadOption = None,
-    wrench: Wrench = None,
-    smooth: Smooth = None,
-    tip: Tip = None,
-    lock: Lock = None,
-    as_json: Json = False,
+    payload: options.PayloadOption = None,
+    wrench: options.Wrench = None,
+    smooth: options.Smooth = None,
+    tip: options.Tip = None,
+    lock: options.Lock = None,
+    as_json: options.Json = False,
 ) -> None:
     """The actuator forces that a motion needs, with their peaks and root mean squares."""
     import numpy as np
@@ -61,18 +39,18 @@ def inverse_dynamics(
     from tauforge.tables.robot_columns import TIME, columns_of
 
     check_output(output, [motion, robot], (".csv",), as_json)
-    mine = robot_carrying(load_robot(robot, tip, lock), payload)
+    mine = inputs.robot_carrying(inputs.load_robot(robot, tip, lock), payload)
     loads = _choice(mine, formulation)
     if wrench is not None:
         if not mine.formulations.take_wrench:
             raise bad("--wrench", f"{mine.name} takes no external wrench")
-        loads["external_wrench"] = parse_wrench(wrench)
-    moves = read_motion(motion, mine, smooth)
-    with rows_of(motion, moves.rows, moves.times):
+        loads["external_wrench"] = inputs.parse_wrench(wrench)
+    moves = inputs.read_motion(motion, mine, smooth)
+    with inputs.rows_of(motion, moves.rows, moves.times):
         forces = mine.inverse_dynamics(moves.positions, *moves.samples[1:], **loads)
     peaks, rms = peak_of(moves.times, forces), rms_of(moves.times, forces)
-    warn_of_motion(mine, moves)
-    warn_of_forces(mine, peaks.value.tolist())
+    inputs.warn_of_motion(mine, moves)
+    inputs.warn_of_forces(mine, peaks.value.tolist())
     if write_table(output, [TIME, *columns_of(mine).force], np.column_stack([moves.times, forces])):
         return
     peak_rows = records(
@@ -104,6 +82,6 @@ def _choice(robot: AnyRobot, formulation: str | None) -> dict[str, Any]:
     if formulation is None:
         return {}
     if len(robot.formulations) == 1:
-        raise bad("--formulation", f"{robot.name} is {kind_of(robot)}; it has a single formulation")
+        raise bad("--formulation", f"{robot.name} is {inputs.kind_of(robot)}; it has a single formulation")
     robot.formulations.check(formulation)  # before files are read
     return {"formulation": formulation}

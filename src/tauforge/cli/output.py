@@ -1,4 +1,4 @@
-"""What commands put out: tables, JSON, notes and errors, each to its own stream, and files, checked before any work."""
+"""Output of commands: tables, JSON, notes and errors, each to its own stream, and files, checked before any work."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def _block(kind: str, text: str, remedy: str) -> None:
 
 
 def _live() -> bool:
-    """Whether stderr is a terminal that understands codes."""
+    """True if stderr is a terminal that understands escape codes."""
     return sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
@@ -252,7 +252,7 @@ def check_output(
 
 
 def write_output(output: str, writer: Callable[[IO[str]], None]) -> None:
-    """What the writer writes, whole or not at all."""
+    """Writes a file, or stdout, whole or not at all."""
     from tauforge.files import written_whole
 
     if output == STDOUT:

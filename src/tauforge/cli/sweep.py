@@ -121,7 +121,7 @@ def _client(workers: int | None, scheduler: str | None) -> AbstractContextManage
 
 
 def _checked_picture(asked: Study, picture: Path | None, drawn: str | None, slices: list[str] | None) -> dict[str, Any]:
-    """Where the picture holds axes, in SI units; errors before the sweep starts."""
+    """Values of the axes that the picture holds, in SI units; errors come before the sweep starts."""
     from tauforge.charts.with_matplotlib import check_ending
     from tauforge.units import in_si
 

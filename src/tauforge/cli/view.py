@@ -73,7 +73,7 @@ def _recording(path: Path, robot: AnyRobot) -> Recording:
 
 
 def _tell(name: str, viewer: Viewer, open_browser: bool) -> None:
-    """Where the robot is, who can reach it, and how it ends."""
+    """Prints the address of the robot, who can reach it, and how to end."""
     from tauforge.viewer.viewer import opened
 
     if viewer.server.token is not None:

@@ -1,4 +1,4 @@
-"""`workspace`: where a robot can go, which limit stops it, how large that is and what it can carry there."""
+"""`workspace`: the places that a robot can reach, the limits that stop it, and the loads it can carry there."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def workspace(
     lock: Lock = None,
     as_json: Json = False,
 ) -> None:
-    """Where a robot can go and what stops it: limits at home, reach, and volume, unless you choose."""
+    """The places that a robot can reach, and what stops it: limits at home, reach, and volume, unless you choose."""
     from tauforge import workspace as space
     from tauforge.errors import UnsupportedFeatureError
 

@@ -34,7 +34,7 @@ from tauforge.tracing.graph import cheapest_trace, trace
 
 if TYPE_CHECKING:
     from tauforge.evaluation.with_functions import WithFunctions
-    from tauforge.kernels.backends import Backend, Kernel
+    from tauforge.kernels.backends import Kernel
     from tauforge.kernels.cpu.kernel import CpuKernel
 
 Answer = TypeVar("Answer")
@@ -66,9 +66,8 @@ class Evaluator:
         self.functions = robot.functions
         self._kernels: dict[Request, CpuKernel] = {}
         self._argument_names: dict[str, tuple[str, ...]] = {}
-        self._others: dict[tuple[Request, Backend, str], Kernel] = {}  # asked for by target and precision
         self._too_large: set[Request] = set()
-        self._kept: dict[Any, Any] = {}  # what other array libraries made of the functions
+        self._kept: dict[Any, Any] = {}  # kernels by target and precision, and what other array libraries made
 
     def __call__(
         self,
@@ -92,7 +91,11 @@ class Evaluator:
                     return outs
                 (doubts,) = self(asked._replace(doubt_alone=True), arguments)
                 doubtful = ~(np.abs(doubts) < guard.limit)
-        elif function.in_parts is not None and not (asked.by or asked.doubt_alone) and self.is_too_large(asked):
+        elif (
+            function.in_parts is not None
+            and not (asked.by or asked.doubt_alone)
+            and (not function.whole or asked in self._too_large)
+        ):
             values = np.result_type(*arguments.values())  # a part that takes few of them has the precision of all
             outs = function.in_parts(self, {key: x.astype(values, copy=False) for key, x in arguments.items()})
             doubtful = np.ones(batch_shape(arguments), bool)
@@ -124,9 +127,8 @@ class Evaluator:
 
     def kernel_on(self, target: str, request: Request, dtype: str) -> Kernel:
         """The kernel on any target; NoKernelError where there can be none."""
-        key = request, backend_of(target), dtype
-        found = self._others.get(key)
-        return found or self._others.setdefault(key, key[1].compile(self.specification(request), dtype))
+        backend = backend_of(target)
+        return self.kept((request, backend, dtype), lambda: backend.compile(self.specification(request), dtype))
 
     # ------------------------------------------------------------------------------------------------------ requests
 
@@ -182,12 +184,6 @@ class Evaluator:
             self._kept.setdefault(key, make())
         found: Answer = self._kept[key]
         return found
-
-    def is_too_large(self, request: Request) -> bool:
-        """True if the function has more operations than are compiled."""
-        if not self.functions[request.name].whole:
-            return True
-        return self.kernel(request) is None and request in self._too_large
 
     def specification(self, request: Request) -> Specification:
         """The specification of a kernel; its graph is traced when it is first asked for."""

@@ -84,7 +84,7 @@ def _joint(table: Table, convention: str) -> Joint:
 
 
 def _has_dh_row(table: Table, convention: str) -> bool:
-    """Whether the joint is given by DH parameters rather than by transforms; never by both."""
+    """True if the joint is given by DH parameters, False if by transforms; both together are refused."""
     row, transforms = ([key for key in keys if key in table] for keys in (DH_KEYS, TRANSFORM_KEYS))
     if row and convention == "general":
         raise ModelError(
@@ -121,7 +121,7 @@ def _joint_values(joint: Joint, convention: str) -> dict[str, Any]:
 
 
 def _follows(joint: Joint, row: DHRow, convention: str) -> bool:
-    """Whether the DH row, read in this convention, gives the joint's transforms; a row of another would not."""
+    """True if the DH row gives the joint's transforms in this convention; a row of another convention does not."""
     if convention not in CONVENTIONS:
         return False
     again = Joint.from_dh(joint.kind, convention=convention, **row._asdict())

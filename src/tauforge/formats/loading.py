@@ -188,7 +188,7 @@ def _xml_robot(root: Element, options: Options) -> Robot:
 
 
 def _is_text(name: str) -> bool:
-    """Whether it is meant as the content of a file: no name begins with < or goes over several lines."""
+    """True for the content of a file: no name begins with < or has several lines."""
     return "\n" in name or name.lstrip("\ufeff \t\r").startswith("<")
 
 

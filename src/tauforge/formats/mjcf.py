@@ -81,7 +81,7 @@ def _mechanism_of(root: Element, found: Found, tool: str | None) -> Mechanism:
 
 
 def _compiled(root: Element) -> Values:
-    """What the <compiler> and <default> sections say."""
+    """The settings of the <compiler> and <default> sections."""
     degrees, sequence, autolimits, from_geoms = True, "xyz", True, "auto"
     groups: tuple[float, ...] = (0.0, 5.0)
     for element in (child for child in root.children if child.tag == "compiler"):

@@ -21,7 +21,7 @@ MAX_BODIES = 500  # as links of a URDF
 
 @dataclass
 class Found:
-    """What the bodies of a file are.
+    """The bodies of a file, as they are read.
 
     frames: world <- body; sites: body and place in the world, by name; joints: by name, with their elements
     shown: geoms with the bodies that they are on; still: bodies that no joint moves
@@ -60,7 +60,7 @@ Parts = dict[str, list[Part]]  # by tag, of a freejoint "joint"
 
 
 def _parts_of(found: Found, owner: Element, outer: Transform, childclass: str | None) -> Iterator[Part]:
-    """What stands directly in a body, with the contents of its <frame> elements."""
+    """The elements directly in a body, those in its <frame> elements included."""
     for child in owner.children:
         match child.tag:
             case "joint" | "freejoint" | "geom" | "site":

@@ -38,7 +38,7 @@ KNOWN_ATTRIBUTES = {  # attributes that are read, by tag; one that is a letter a
 
 @dataclass(frozen=True)
 class Values:
-    """What the whole file says about how its values are meant.
+    """Settings of a file that say how its values are meant.
 
     classes:            attributes of tags by class, those of the outer classes merged in
     inertia_from_geoms: "true", "false", or "auto": where a body has no <inertial>

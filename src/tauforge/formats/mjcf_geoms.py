@@ -62,7 +62,7 @@ def _body_of(values: Values, geom: Element) -> Inertial:
 
 
 def _placed(values: Values, geom: Element, kind: str) -> tuple[Transform, tuple[float, ...]]:
-    """Where it is, and its sizes: radii and half lengths."""
+    """Its pose, and its sizes: radii and half lengths."""
     count = SIZE_COUNTS[kind]
     if "fromto" not in geom.attributes or kind == "sphere":
         size = geom.up_to("size", 3)

@@ -99,7 +99,7 @@ def _section(name: str, lines: Iterator[str]) -> Iterator[str]:
 
 
 def _is_world(m: Mechanism, name: str) -> bool:
-    """Whether it is the ground, or a body that MuJoCo's name for the ground fits."""
+    """True for the ground, and for a body called "world" that stands as MuJoCo's ground does."""
     return name == GROUND_NAME or (name == WORLD and any(_is_the_world(held) for held in xml.held_bodies(m)))
 
 

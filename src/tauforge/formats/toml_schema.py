@@ -96,7 +96,7 @@ class Table:
         return Entry(f"{self.path}.{key}" if self.path else key, self.keys[key].example, self)
 
     def value(self, key: str) -> Any:
-        """What the value of a key means; a ModelError where it is missing."""
+        """The value of a key as its declaration reads it; ModelError if the key is missing."""
         place = self.at(key)
         if key not in self.values:
             raise place.fault("the key is missing")
@@ -125,7 +125,7 @@ class Table:
 
 
 class Entry(NamedTuple):
-    """Where a value stands: its field, an example of a line with it, and its table."""
+    """The place of a value: its field, an example of a line with it, and its table."""
 
     field: str
     example: str
@@ -305,7 +305,7 @@ def provenance_values(robot: Any) -> dict[str, list[dict[str, Any]]]:
 
 
 class TomlFormat(NamedTuple):
-    """How the TOML files of a kind of robot are read.
+    """The reader of the TOML files of one kind of robot.
 
     read:     the robot of a file's values; ModelError names the field that is wrong
     example:  a robot of the catalogue whose file has good values, which `tauforge check` puts in place of bad ones

@@ -76,7 +76,7 @@ def _chain(tree: UrdfTree, links: Links, tip: str | None) -> list[UrdfJoint] | N
 
 
 def _is_arm(links: Links, chain: Sequence[UrdfJoint], tool: str | None) -> bool:
-    """Whether arms have all its joints, and the tool, where it is given, is on the last link."""
+    """True if an arm can have all joints of the chain, and a given tool is on the last link."""
     at_end = tool is None or links[tool].carrier == chain[-1].name
     return at_end and not any(joint.unsupported for joint in chain)
 

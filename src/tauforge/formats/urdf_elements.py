@@ -121,7 +121,7 @@ def unknown_names(elements: Iterable[Element]) -> str:
 
 
 def _unknown(elements: Iterable[Element]) -> Iterator[tuple[Element, str, str, str | None]]:
-    """Where an unknown name is, whether it is a tag or an attribute, the name, and the known one it is nearest to."""
+    """Unknown names: the element with it, "tag" or "attribute", the name, and the known name one typo away."""
     for element in elements:
         known = URDF_CHILDREN[element.tag]
         present = {child.tag for child in element.children}

@@ -10,7 +10,7 @@ from tauforge import validation
 from tauforge.algebra.rotations import rotation_about
 from tauforge.algebra.vectors import IDENTITY, ZERO, Transform
 from tauforge.errors import ModelError
-from tauforge.formats.urdf_tree import LETTERS, Mimic, UrdfJoint, UrdfTree, meant, unknown_name
+from tauforge.formats.urdf_tree import LETTERS, Mimic, UrdfJoint, UrdfTree, unknown_name
 from tauforge.formats.xml_reader import shown
 from tauforge.robots.plausibility import warn_of_coordinate
 
@@ -133,7 +133,7 @@ def _led_by(tree: UrdfTree, joint: UrdfJoint, mimic: Mimic) -> UrdfJoint:
         raise joint.element.fault(
             f"there is no joint named {shown(mimic.joint)}",
             field=where,
-            remedy=meant(mimic.joint, list(tree.joints)),
+            remedy=validation.known_names(mimic.joint, tree.joints, shown),
         )
     leader = tree.joints[mimic.joint]
     if leader.type not in (*LETTERS, "fixed"):

@@ -6,7 +6,6 @@ is opened.
 
 from __future__ import annotations
 
-import difflib
 import math
 import warnings
 from collections.abc import Iterable, Sequence
@@ -59,7 +58,7 @@ class UrdfJoint:
 
     @property
     def unsupported(self) -> str | None:
-        """Why no arm can have this joint, in a word."""
+        """The reason, in a word, why no arm can have this joint; None if one can."""
         return self.type if self.type in MECHANISM_JOINT_TYPES else "mimic" if self.mimic else None
 
 
@@ -73,7 +72,7 @@ class UrdfTree:
     joints: dict[str, UrdfJoint]
 
     def attachments(self) -> dict[str, Attachment]:
-        """Where every link is held."""
+        """The attachment of every link, by name."""
         found = {self.root: Attachment(None, NO_DISPLACEMENT)}
         for joint in self.joints.values():
             carrier, placement = found[joint.parent]
@@ -83,7 +82,7 @@ class UrdfTree:
 
 
 class Attachment(NamedTuple):
-    """Where a link is held: the moving joint that carries it (None: the world) and that joint's link frame <- link."""
+    """The moving joint that carries a link (None: the world), and that joint's link frame <- the link's."""
 
     carrier: str | None
     placement: Transform
@@ -250,13 +249,10 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     return validation.listed(map(shown, names), most)
 
 
-def meant(wrong: object, names: Sequence[str]) -> str:
-    """What to write instead of a name that is unknown: the nearest one, where one is near, and all there are."""
-    near = difflib.get_close_matches(str(wrong), names, n=1)
-    guess = f"Did you mean {shown(near[0])}? " if near else ""
-    return f"{guess}Known: {listed(names) or 'none'}"
-
-
 def unknown_name(option: str, what: str, wrong: object, names: Sequence[str]) -> ModelError:
     """A name that an argument gives, and the file has not: no line of the file is at fault."""
-    return ModelError(f"there is no {what} named {shown(str(wrong))}", field=option, remedy=meant(wrong, names))
+    return ModelError(
+        f"there is no {what} named {shown(str(wrong))}",
+        field=option,
+        remedy=validation.known_names(wrong, names, shown),
+    )

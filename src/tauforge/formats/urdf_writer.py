@@ -141,7 +141,9 @@ def _moved(held: Held, frame: Transform, home: Sequence[float]) -> Iterator[Move
         yield Moved(joint.name, "fixed", frame, frame)
         return
     if isinstance(joint, Planar) and held.parent == joint.parent and not any(home):
-        plane = Transform(_planar_axes(joint), Vector(*joint.at))
+        assert joint.along is not None
+        x, z = Vector(*joint.along), Vector(*joint.axis)
+        plane = Transform(Matrix((x, cross(z, x), z)).T, Vector(*joint.at))
         yield Moved(joint.name, "planar", plane, plane, E_Z)
         yield Moved(f"{joint.name} frame", "fixed", frame, frame)
         return
@@ -154,7 +156,8 @@ def _moved(held: Held, frame: Transform, home: Sequence[float]) -> Iterator[Move
             (k,) = step.coordinates
             axis, place = xml.axis_of(step), step.world.translation
             name = joint.coordinate_names[k]
-            if step is held.steps[-1] and (step.kind == "P" or _on_axis(frame.translation, place, axis)):
+            on_axis = all(abs(x) <= SAME_PLACE for x in cross(frame.translation - place, axis))
+            if step is held.steps[-1] and (step.kind == "P" or on_axis):
                 yield Moved(name, step.kind, frame, _back(step.kind, axis, place, home[k], frame), axis, k)
                 return
             here = Transform(IDENTITY, place)
@@ -163,22 +166,12 @@ def _moved(held: Held, frame: Transform, home: Sequence[float]) -> Iterator[Move
         yield Moved(f"{held.body.name} on {joint.name}", "fixed", frame, frame)
 
 
-def _planar_axes(joint: Planar) -> Matrix:
-    assert joint.along is not None
-    x, z = Vector(*joint.along), Vector(*joint.axis)
-    return Matrix((x, cross(z, x), z)).T
-
-
 def _ball(name: str, at: tuple[float, ...]) -> Iterator[Moved]:
     """R = Rz Ry Rx: about z first."""
     here = Transform(IDENTITY, Vector(*at))
     for k, letter in ((2, "z"), (1, "y"), (0, "x")):
         axis = Vector(*(1.0 if i == k else 0.0 for i in range(3)))
         yield Moved(f"{name}.theta_{letter}", "R", here, here, axis, k)
-
-
-def _on_axis(p: Vector, at: Vector, axis: Vector) -> bool:
-    return all(abs(x) <= SAME_PLACE for x in cross(p - at, axis))
 
 
 def _back(kind: str, axis: Vector, at: Vector, home: float, frame: Transform) -> Transform:

@@ -202,7 +202,7 @@ def one_typo_away(name: str, known: tuple[str, ...]) -> str | None:
 
 @cache
 def _variants(known: tuple[str, ...]) -> tuple[dict[str, str], int]:
-    """What is left of each known name without one of its letters; and the most letters of a name one typo away."""
+    """Known names by what is left without one of their letters; and the most letters of a name one typo away."""
     variants = {variant: word for word in reversed(known) for variant in reversed(_shortened(word))}
     return variants, 1 + max(map(len, known))
 

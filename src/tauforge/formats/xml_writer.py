@@ -116,7 +116,7 @@ def write_xml(path: Path, lines: Sequence[str], lost: Sequence[str], what: str) 
 
 
 def lost_of_joints(m: Mechanism) -> Iterator[str]:
-    """What neither URDF nor MJCF holds."""
+    """Properties of joints and of the tool that neither URDF nor MJCF holds, for one warning."""
     uneven = [joint.name for joint in m.joints if joint.coulomb[0] != joint.coulomb[1]]
     if uneven:
         yield f"Coulomb friction that differs by direction ({', '.join(uneven[:5])}; the larger is written)"

@@ -20,13 +20,13 @@ from tauforge.evaluation import arguments as families
 from tauforge.evaluation.arguments import as_argument, batch_shape
 from tauforge.evaluation.condition import check_length, settled, smallest_stiffness
 from tauforge.evaluation.evaluator import formula_kernel, kernel_if_allowed
-from tauforge.evaluation.functions import choices, results_of
 from tauforge.evaluation.reference import reference
 from tauforge.kernels.backends import Kernel
 from tauforge.kernels.specification import Shape
 from tauforge.robots.loads import PAYLOAD
 from tauforge.robots.positions import body_of
 from tauforge.robots.positions import condition as body_condition
+from tauforge.robots.state_space import formula_results
 from tauforge.validation import did_you_mean
 
 if TYPE_CHECKING:
@@ -212,7 +212,10 @@ def _formula(robot: Robot, question: Question, position: Scalars, **more: Scalar
     """The quantities one after another, and a doubt after the condition number."""
     payload = more.pop("payload", None)
     model = robot.varied_model(more) if more else robot.model
-    holding = _holding_forces(robot, model, position, payload) if needs_forces(question) else []
+    holding: list[Scalar] = []
+    if question.forces or {"force", "force_share"} & set(question.quantities):
+        rest, loads = [0.0] * robot.n, {} if payload is None else {PAYLOAD.name: payload}
+        holding = formula_results(robot, "inverse_dynamics", model, position, rest, rest, loads=loads)
     found: list[Scalar] = []
     for name in question.quantities:
         match name:
@@ -232,20 +235,6 @@ def _formula(robot: Robot, question: Question, position: Scalars, **more: Scalar
             case "force_share":
                 limits = _limits(robot, more)
                 found.append(_largest([absolute(f) / limit for f, limit in zip(holding, limits, strict=True)]))
-    return found
-
-
-def needs_forces(question: Question) -> bool:
-    return question.forces or bool({"force", "force_share"} & set(question.quantities))
-
-
-def _holding_forces(robot: Robot, model: Any, position: Scalars, payload: Scalars | None) -> list[Scalar]:
-    function = robot.functions["inverse_dynamics"]
-    names = [argument.name for argument in function.arguments]
-    rest = [0.0] * robot.n
-    loads = {} if payload is None else {PAYLOAD.name: payload}
-    state = dict(zip(names, (position, rest, rest), strict=True))
-    found: list[Scalar] = results_of(function.formula(model, **state, **loads, **choices(function.options)[0]))
     return found
 
 

@@ -161,7 +161,7 @@ def _rows(text: str, start: int) -> Iterator[tuple[int, list[str]]]:
 
 
 def _fault(cell: str, row: int, column: str) -> ModelError:
-    """What is wrong with a cell that holds no finite number."""
+    """The error about a cell that holds no finite number."""
     if _is_number(cell):
         problem = f"expected a finite number, got {_shown(cell)}"
         return ModelError(problem, row=row, field=column, remedy="Delete the row or fill the gap")

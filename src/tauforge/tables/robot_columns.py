@@ -80,7 +80,7 @@ PLATFORM_COLUMNS = Columns(POSE, _vector("v", "omega", "/s"), _vector("a", "alph
 
 
 def joint_names(robot: Robot) -> dict[str, str]:
-    """What columns may be called after an arm's joints, and our names of them: shoulder is q2, shoulder_velocity qd2.
+    """Other names of columns, after an arm's joints, with ours: shoulder is q2, shoulder_velocity qd2.
 
     A name that could mean two columns is none of them. Poses have no other names: twists are not the rates of their
     numbers.
@@ -115,7 +115,7 @@ def state_columns(robot: Robot) -> Columns:
 
 
 def sensor_columns(robot: Robot) -> tuple[CsvColumn, ...]:
-    """What its actuators' sensors measure."""
+    """The columns of the sensors at its actuators."""
     return tuple(CsvColumn(sensor.column, sensor.unit) for sensor in robot.sensors.quantities)
 
 
@@ -147,7 +147,7 @@ def columns_in(table: CsvTable) -> tuple[Columns, tuple[str, ...]]:
 
 
 def _of_mechanism(units: Units) -> tuple[Columns, tuple[str, ...]] | None:
-    """Where all positions are named as a mechanism's are, and some of them x: coordinates fill the other places."""
+    """The columns of a mechanism whose positions are q1 ... and x with their place; None if the names are others."""
     further, own = _by_number(units, "x", GROUP_UNITS[0]), _by_number(units, "q", GROUP_UNITS[0])
     count = len(own) + len(further)
     if not own or not further or max(further) > count or sorted(own) != list(range(1, len(own) + 1)):
@@ -190,6 +190,6 @@ def _by_units(units: Units) -> Columns:
 
 
 def _paired(columns: Columns) -> bool:
-    """Whether every position has a velocity and an acceleration in its units, in the same order."""
+    """True if every position has a velocity and an acceleration in its units, in the same order."""
     expected = [[column.unit + rate for column in columns.position] for rate in RATE_ENDINGS]
     return expected == [[column.unit for column in group] for group in columns[:3]]

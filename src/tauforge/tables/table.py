@@ -59,7 +59,7 @@ class CsvTable:
         return {self.synonyms.get(name, name): place for name, place in own.items()} | own
 
     def has(self, columns: Iterable[CsvColumn]) -> bool:
-        """Whether any of them is there."""
+        """True if the table has any of the columns."""
         return any(column.name in self._place_of for column in columns)
 
     def unread(self, known: Collection[str]) -> list[str]:

@@ -65,17 +65,13 @@ def joint_coordinates(frame: JointFrame, state: JointState) -> list[Scalar]:
     return [*state.travel, *angles] if frame.kind == "F" else angles
 
 
-def span_of(frame: JointFrame) -> slice:
-    return slice(frame.at, frame.at + FREEDOMS[frame.kind])
-
-
 def closed(m: MechanismParameters, q: Scalars, near: Scalars, steps: int = 3) -> tuple[list[Scalar], Scalar]:
     """The position x after some steps of Newton's method, and the largest gap of the loops that is left, m or rad.
 
     q: the independent coordinates, near: x to start from
     """
     tree = _with_independent(m, [near[k] for k in m.reads], q)
-    states = [joint_state(frame, tree[span_of(frame)]) for frame in m.frames]
+    states = [joint_state(frame, [tree[k] for k in frame.span]) for frame in m.frames]
     states, posed, gaps = newton(m, states, steps, q=q)
     tree = [c for frame, state in zip(m.frames, states, strict=True) for c in joint_coordinates(frame, state)]
     return _with_tree(m, posed, near, _with_independent(m, tree, q)), largest(gaps)
@@ -133,7 +129,7 @@ def newton(
         if shortest:
             back = complement.completed(complement.nearest(step), [0.0] * len(gaps))
             step = [x - y for x, y in zip(step, back, strict=True)]
-        states = [stepped(frame, s, step[span_of(frame)]) for frame, s in zip(m.frames, states, strict=True)]
+        states = [stepped(frame, s, [step[k] for k in frame.span]) for frame, s in zip(m.frames, states, strict=True)]
     return states, *here()
 
 
@@ -142,8 +138,7 @@ def lone_angles(m: MechanismParameters) -> dict[int, JointFrame]:
     found: dict[int, JointFrame] = {}
     for frame in m.frames:
         if frame.turns_and_slides:
-            span = range(frame.at + FREEDOMS[frame.kind] - 3, frame.at + FREEDOMS[frame.kind])
-            own = [j for j in span if j in m.independent]
+            own = [j for j in frame.span[-3:] if j in m.independent]
             found |= dict.fromkeys(own if len(own) < 3 else [], frame)
     return found
 
@@ -166,7 +161,7 @@ def _with_changes(
         found = []
         for j in m.independent:
             if j in lone:
-                first = lone[j].at + FREEDOMS[lone[j].kind] - 3
+                first = lone[j].span[-3]
                 theta = Vector(*(now[k] for k in range(first, first + 3)))
                 found.append([*angle_rates(theta, Vector(*rates[first : first + 3]))][j - first])
             else:
@@ -186,9 +181,9 @@ def stepped_tree(m: MechanismParameters, x: Scalars, step: Scalars) -> list[Scal
     """x after a small step of the tree's rates; coordinates of cut joints stay."""
     found, tree = list(x), [x[k] for k in m.reads]
     for frame in m.frames:
-        state = stepped(frame, joint_state(frame, tree[span_of(frame)]), step[span_of(frame)])
-        for k, value in zip(m.reads[span_of(frame)], joint_coordinates(frame, state), strict=True):
-            found[k] = value
+        state = stepped(frame, joint_state(frame, [tree[k] for k in frame.span]), [step[k] for k in frame.span])
+        for k, value in zip(frame.span, joint_coordinates(frame, state), strict=True):
+            found[m.reads[k]] = value
     return found
 
 
@@ -239,17 +234,12 @@ def coordinate_changes(m: MechanismParameters, x: Scalars, dq: Scalars) -> list[
     """
     y = list(dq)
     for frame in m.frames:
-        span = range(frame.at + FREEDOMS[frame.kind] - 3, frame.at + FREEDOMS[frame.kind])
+        span = frame.span[-3:]
         if frame.turns_and_slides and all(k in m.independent for k in span):
-            theta, rates = (
-                Vector(*(values[k] for k in places))
-                for values, places in (
-                    (x, [m.reads[k] for k in span]),
-                    (y, [m.independent.index(k) for k in span]),
-                )
-            )
-            for k, omega in zip(span, angular_velocity(theta, rates), strict=True):
-                y[m.independent.index(k)] = omega
+            places = [m.independent.index(k) for k in span]
+            theta, rates = Vector(*(x[m.reads[k]] for k in span)), Vector(*(y[k] for k in places))
+            for k, omega in zip(places, angular_velocity(theta, rates), strict=True):
+                y[k] = omega
     if lone_angles(m):  # of other joints: they change while whole balls turn
         complement = Complement(m, posed_at(m, x), m.independent)
         now = {j: x[k] for j, k in enumerate(m.reads)}
@@ -269,12 +259,12 @@ def rates_in_x(m: MechanismParameters, posed: Posed, x: Scalars, v: Scalars) -> 
     """Rates of all coordinates of x from those of the tree."""
     found: list[Scalar] = [0.0] * len(x)
     for frame in m.frames:
-        own = list(v[span_of(frame)])
+        own = [v[k] for k in frame.span]
         if frame.turns_and_slides:
-            angles = [x[k] for k in m.reads[span_of(frame)]][-3:]
+            angles = [x[m.reads[k]] for k in frame.span[-3:]]
             own[-3:] = [*angle_rates(Vector(*angles), Vector(*own[-3:]))]
-        for k, rate in zip(m.reads[span_of(frame)], own, strict=True):
-            found[k] = rate
+        for k, rate in zip(frame.span, own, strict=True):
+            found[m.reads[k]] = rate
     if any(cut.reads is not None for cut in m.cuts):
         moving = twists(posed.frames, posed.places, v)
         for cut in m.cuts:

@@ -29,7 +29,7 @@ CANCELLED_SHARE = 1e-8  # share of the forces at hand: what rounding leaves of t
 TINY = 1e-300  # keeps a share of nothing from being NaN
 
 
-class Loads(NamedTuple):
+class ExternalLoads(NamedTuple):
     """Loads on a mechanism besides its actuators.
 
     wrench: on the tool, at its origin, base axes; None for none
@@ -58,7 +58,9 @@ def carrying(m: MechanismParameters, payload: BodyParameters) -> MechanismParame
     return m._replace(frames=(*m.frames[:k], heavier, *m.frames[k + 1 :]), bodies=bodies)
 
 
-def tree_forces(m: MechanismParameters, posed: Posed, v: Scalars, acceleration: Scalars, on: Loads) -> list[Scalar]:
+def tree_forces(
+    m: MechanismParameters, posed: Posed, v: Scalars, acceleration: Scalars, on: ExternalLoads
+) -> list[Scalar]:
     """Forces of all of the tree's rates, as if it had no loops: rigid bodies, springs, rotors and friction."""
     motions = outward(posed.frames, posed.places, v, acceleration, on.base)
     external = spring_wrenches(m, posed, v)
@@ -82,7 +84,7 @@ class ReducedSolution(NamedTuple):
 
 
 def generalised_forces(
-    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, reduced: int = 0
+    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: ExternalLoads, reduced: int = 0
 ) -> ReducedSolution:
     """Forces on the independent coordinates: what actuators there would have to give."""
     complement, forces = _moved(m, x, yd, ydd, on, reduced)
@@ -93,15 +95,14 @@ def generalised_forces(
 
 
 def inverse_dynamics(
-    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, reduced: int = 0
+    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: ExternalLoads, reduced: int = 0
 ) -> ReducedSolution:
     """Actuator forces u with S' B u = S' (M v' + h); the smallest ones where there are more actuators than needed."""
-    complement, forces = _moved(m, x, yd, ydd, on, reduced)
-    return actuator_forces(complement, forces)
+    return actuator_forces(*_moved(m, x, yd, ydd, on, reduced))
 
 
 def actuator_forces(complement: Complement, forces: Scalars) -> ReducedSolution:
-    """Those that give S' forces; the nearest where there are fewer actuators than degrees of freedom.
+    """Those that give S' forces: the smallest of many, or the nearest where there are fewer than degrees of freedom.
 
     What the tree needs at an actuated rate its actuator gives at once, so only the rest is projected and solved for.
     """
@@ -111,7 +112,9 @@ def actuator_forces(complement: Complement, forces: Scalars) -> ReducedSolution:
     if not m.actuated:
         return ReducedSolution([], complement)
     if len(m.actuated) > len(complement.z):
-        return _smallest_forces(complement, complement.projected(forces))
+        factors = orthogonalised(complement.actuation())
+        smallest = smallest_solution(factors, complement.projected(forces))
+        return ReducedSolution(smallest, complement, actuation=factors.pivots)
     own = [forces[a] for a in m.actuated]
     rest = complement.projected([0.0 if j in m.actuated else force for j, force in enumerate(forces)])
     found, actuation = _given_by_actuators(complement, rest)
@@ -131,13 +134,7 @@ def _given_by_actuators(complement: Complement, wanted: Scalars) -> tuple[list[S
     return nearest_solution(factors, wanted), factors.pivots
 
 
-def _smallest_forces(complement: Complement, wanted: Scalars) -> ReducedSolution:
-    """The forces with the least sum of squares, where there are more actuators than degrees of freedom."""
-    factors = orthogonalised(complement.actuation())
-    return ReducedSolution(smallest_solution(factors, wanted), complement, actuation=factors.pivots)
-
-
-def forces_left(m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads) -> Scalar:
+def forces_left(m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: ExternalLoads) -> Scalar:
     """The share of the forces for these accelerations that no actuator gives: about zero for a motion that can be.
 
     Lengths are taken as shares of the mechanism's size, so that forces and moments are of one kind.
@@ -158,7 +155,7 @@ def forces_left(m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, o
     return sizes(left) / (sizes(parts) + CANCELLED_SHARE * _loads_at_hand(m, v, on) + TINY)
 
 
-def _loads_at_hand(m: MechanismParameters, v: Scalars, on: Loads) -> Scalar:
+def _loads_at_hand(m: MechanismParameters, v: Scalars, on: ExternalLoads) -> Scalar:
     """N m, how large forces are that may cancel: weights, springs, the wrench and what the rates bring."""
     masses: Scalar = 0.0
     for body in m.bodies:
@@ -175,7 +172,7 @@ def _loads_at_hand(m: MechanismParameters, v: Scalars, on: Loads) -> Scalar:
 
 
 def _moved(
-    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, reduced: int
+    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: ExternalLoads, reduced: int
 ) -> tuple[Complement, list[Scalar]]:
     m, rates = m.reduced(reduced)
     posed = posed_at(m, x)
@@ -185,14 +182,14 @@ def _moved(
 
 
 def forward_dynamics(
-    m: MechanismParameters, x: Scalars, yd: Scalars, u: Scalars, on: Loads, reduced: int = 0
+    m: MechanismParameters, x: Scalars, yd: Scalars, u: Scalars, on: ExternalLoads, reduced: int = 0
 ) -> ReducedSolution:
     """Independent accelerations: (S' M S) z'' = S' (B u - h - M c), c the tree's accelerations at z'' = 0."""
     return forward_dynamics_at(m, posed_at(m, x), yd, u, on, reduced)
 
 
 def forward_dynamics_at(
-    m: MechanismParameters, posed: Posed, yd: Scalars, u: Scalars, on: Loads, reduced: int = 0
+    m: MechanismParameters, posed: Posed, yd: Scalars, u: Scalars, on: ExternalLoads, reduced: int = 0
 ) -> ReducedSolution:
     m, rates = m.reduced(reduced)
     complement = Complement(m, posed, rates)

@@ -11,7 +11,7 @@ from tauforge.formulations.mechanism.complement import Complement
 from tauforge.formulations.mechanism.cuts import Posed, posed_at
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 from tauforge.formulations.mechanism.springs import spring_energy
-from tauforge.formulations.trees.frames import FREEDOMS, GROUND, ancestors, point_from_parent
+from tauforge.formulations.trees.frames import GROUND, ancestors, point_from_parent
 from tauforge.formulations.trees.recursion import twists
 
 Scalars = Sequence[Scalar]
@@ -57,7 +57,7 @@ def body_rates(m: MechanismParameters, x: Scalars, body: int) -> list[list[Scala
     (k, displacement, _), _ = m.bodies[body]
     columns: list[list[Scalar]] = [[0.0] * 6 for _ in range(m.n)]
     for frame in (posed.frames[j] for j in ancestors(posed.frames, k)):
-        for at in range(frame.at, frame.at + FREEDOMS[frame.kind]):
+        for at in frame.span:
             twist = twists(posed.frames, posed.places, [float(at == j) for j in range(m.n)])[k]
             velocity: Vector = twist.v + cross(twist.omega, displacement.translation)
             columns[at] = [*velocity, *twist.omega]

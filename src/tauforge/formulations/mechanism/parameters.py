@@ -153,11 +153,6 @@ class MechanismParameters(NamedTuple):
     reads: tuple[int, ...]
     cuts: tuple[Cut, ...]
     ties: tuple[Tie, ...]
-    zeros: frozenset[tuple[int, int]]  # entries of the loop matrix that are zero wherever the loops are closed
-    independent: tuple[int, ...]  # rates that the caller gives
-    reductions: tuple[Reduction, ...]  # those of the independent rates come first
-    actuated: tuple[int, ...]  # rates that actuators act on
-    working: tuple[int, ...]  # those of them whose forces are independent, or all if they can give every acceleration
     drives: tuple[DriveParameters, ...]  # of every rate
     coulomb_speed: Scalar
     gravity: Vector
@@ -165,7 +160,12 @@ class MechanismParameters(NamedTuple):
     springs: tuple[SpringParameters, ...]
     tool: FixedFrame
     joints: tuple[ReactionParameters, ...]
-    size: float = 1.0  # m, of the mechanism: what lengths are compared with
+    size: float  # m, of the mechanism: what lengths are compared with
+    zeros: frozenset[tuple[int, int]] = frozenset()  # entries of the loop matrix: zero wherever the loops are closed
+    independent: tuple[int, ...] = ()  # rates that the caller gives
+    reductions: tuple[Reduction, ...] = ()  # those of the independent rates come first
+    actuated: tuple[int, ...] = ()  # rates that actuators act on
+    working: tuple[int, ...] = ()  # those whose forces are independent, or all if they can give every acceleration
     doubts: tuple[DoubtScales, ...] = (DoubtScales(),)  # one for each of `reductions`, or one for all
     presumed: frozenset[tuple[int, int]] = frozenset()  # those of `zeros` that other assemblies do not have
     legs: tuple[LegStep | TiedStep, ...] = ()  # all other joints from the independent ones; none where that has no form

@@ -14,7 +14,7 @@ from tauforge.algebra.vectors import ZERO, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.mechanism.complement import Complement, MovingComplement
 from tauforge.formulations.mechanism.cuts import Posed, posed_at
-from tauforge.formulations.mechanism.dynamics import Loads, ReducedSolution, actuator_forces, tree_forces
+from tauforge.formulations.mechanism.dynamics import ExternalLoads, ReducedSolution, actuator_forces, tree_forces
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, BodyInTree, FixedFrame, MechanismParameters
 from tauforge.formulations.mechanism.springs import spring_forces
 from tauforge.formulations.trees.frames import GROUND, ancestors
@@ -24,7 +24,7 @@ Scalars = Sequence[Scalar]
 
 
 def joint_wrenches(
-    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, own_axes: bool = False
+    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: ExternalLoads, own_axes: bool = False
 ) -> tuple[list[list[Scalar]], ReducedSolution]:
     """Force and moment on the child of each joint, at the joint, base axes or the joint's own.
 
@@ -43,7 +43,8 @@ def joint_wrenches(
         forces[a] = forces[a] - force
     multipliers = complement.projected_and_multipliers(forces)[1]
     at_cuts = cut_wrenches(m, posed, multipliers)
-    needed = _needed(m, posed, outward(posed.frames, posed.places, v, acceleration, on.base))
+    motions = outward(posed.frames, posed.places, v, acceleration, on.base)
+    needed = [_inertia_forces(posed, body, motions[body.place.joint_frame]) for body in m.bodies]
     for place, w in _given(m, posed, v, on, at_cuts):
         if place.body != GROUND:
             needed[place.body] = _difference(needed[place.body], w)
@@ -87,12 +88,8 @@ def _difference(a: Wrench, b: Wrench) -> Wrench:
     return Wrench(a.force - b.force, a.moment - b.moment)
 
 
-def _needed(m: MechanismParameters, posed: Posed, motions: dict[int, FrameMotion]) -> list[Wrench]:
-    """Wrench that each body needs for its motion, gravity included, base axes, about the base's origin."""
-    return [_inertia_forces(posed, body, motions[body.place.joint_frame]) for body in m.bodies]
-
-
 def _inertia_forces(posed: Posed, body: BodyInTree, motion: FrameMotion) -> Wrench:
+    """The wrench that a body needs for its motion, gravity included, base axes, about the base's origin."""
     k, (R, p), _ = body.place
     mass, com, inertia = body.parameters
     c = R @ com + p
@@ -105,7 +102,7 @@ def _inertia_forces(posed: Posed, body: BodyInTree, motion: FrameMotion) -> Wren
 
 
 def _given(
-    m: MechanismParameters, posed: Posed, v: Scalars, on: Loads, at_cuts: Sequence[tuple[Wrench, Wrench]]
+    m: MechanismParameters, posed: Posed, v: Scalars, on: ExternalLoads, at_cuts: Sequence[tuple[Wrench, Wrench]]
 ) -> list[tuple[FixedFrame, Wrench]]:
     """Wrenches on bodies that do not come through the joints of the tree."""
     found = [

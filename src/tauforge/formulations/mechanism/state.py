@@ -23,13 +23,12 @@ from tauforge.formulations.mechanism.configuration import (
     newton,
     placed,
     relative_angular_velocity,
-    span_of,
     with_cut_coordinates,
 )
 from tauforge.formulations.mechanism.cuts import Posed
-from tauforge.formulations.mechanism.dynamics import Loads, forward_dynamics_at
+from tauforge.formulations.mechanism.dynamics import ExternalLoads, forward_dynamics_at
 from tauforge.formulations.mechanism.parameters import HINGE, Cut, MechanismParameters, Reduction
-from tauforge.formulations.trees.frames import FREEDOMS, GROUND, JointFrame
+from tauforge.formulations.trees.frames import GROUND, JointFrame
 from tauforge.formulations.trees.recursion import twists
 
 Scalars = Sequence[Scalar]
@@ -77,7 +76,7 @@ def length_scales(m: MechanismParameters) -> list[float]:
 
 def state_of(m: MechanismParameters, x: Scalars) -> list[Scalar]:
     """s at a position."""
-    states = [joint_state(frame, [x[k] for k in m.reads[span_of(frame)]]) for frame in m.frames]
+    states = [joint_state(frame, [x[m.reads[k]] for k in frame.span]) for frame in m.frames]
     return _packed(m, states, [x[cut.reads] for cut in cut_hinges(m) if cut.reads is not None])
 
 
@@ -86,15 +85,15 @@ def position_of(m: MechanismParameters, s: Scalars, size: int) -> list[Scalar]:
     states, turns = _unpacked(m, s)
     x: list[Scalar] = [0.0] * size
     for frame, state in zip(m.frames, states, strict=True):
-        for k, value in zip(m.reads[span_of(frame)], joint_coordinates(frame, _renewed(state)), strict=True):
-            x[k] = value
+        for k, value in zip(frame.span, joint_coordinates(frame, _renewed(state)), strict=True):
+            x[m.reads[k]] = value
     for cut, turn in zip(cut_hinges(m), turns, strict=True):
         assert cut.reads is not None
         x[cut.reads] = turn
     return with_cut_coordinates(m, _posed(m, states), x)
 
 
-def state_rates(m: MechanismParameters, s: Scalars, v: Scalars, u: Scalars, on: Loads) -> StateRates:
+def state_rates(m: MechanismParameters, s: Scalars, v: Scalars, u: Scalars, on: ExternalLoads) -> StateRates:
     """s' and v' under actuator forces u; the loops' nearest rates stand for v."""
     states, _ = _unpacked(m, s)
     posed = _posed(m, states)
@@ -175,7 +174,7 @@ def _renewed(state: JointState) -> JointState:
 def _rates_of_s(m: MechanismParameters, posed: Posed, states: Sequence[JointState], v: Scalars) -> list[Scalar]:
     found: list[Scalar] = []
     for frame, state in zip(m.frames, states, strict=True):
-        own = v[span_of(frame)]
+        own = [v[k] for k in frame.span]
         if state.orientation is None:
             found.append(own[0])
         else:
@@ -205,11 +204,7 @@ def usual_reduction(m: MechanismParameters) -> int:
     """The way by which states are computed where it is good: through the rates of a floating body, which cost least, or
     through the independent ones. The axes are those in which most is zero only as assembled at home.
     """
-    floating = [
-        set(range(frame.at, frame.at + FREEDOMS[frame.kind]))
-        for frame in m.frames
-        if frame.kind == "F" and frame.parent == GROUND
-    ]
+    floating = [set(frame.span) for frame in m.frames if frame.kind == "F" and frame.parent == GROUND]
     through = [r.rates for r in m.reductions if any(set(r.rates) <= rates for rates in floating)]
     wanted = through[0] if through else m.reductions[0].rates
     own = [k for k, reduction in enumerate(m.reductions) if reduction.rates == wanted]

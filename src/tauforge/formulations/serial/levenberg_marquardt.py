@@ -26,7 +26,7 @@ Columns = list[list[Scalar]]
 
 
 class PoseTask(NamedTuple):
-    """What is asked of the tool and of the joints.
+    """The pose that the tool should have, the directions that count, and the limits of the joints.
 
     target:       world <- tool
     asked:        1 for each of the six directions that count (translation, then rotation, world axes), 0 for the others
@@ -79,7 +79,7 @@ def step(arm: ArmParameters, task: PoseTask, q: Scalars) -> list[Scalar]:
 
 
 def linearised(arm: ArmParameters, task: PoseTask, q: Scalars) -> tuple[list[Scalar], Columns]:
-    """What is missing, and minus its derivative, column by column, in units of the arm's size.
+    """The error and minus its derivative, column by column, in units of the arm's size.
 
     The derivative of the rotation vector is exact also far from the target: where a rotation is not asked for, its part
     of the vector does not vanish.

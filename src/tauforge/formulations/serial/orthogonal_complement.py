@@ -29,7 +29,7 @@ class Twist(NamedTuple):
     linear: Vector
 
 
-class LinkMotion(NamedTuple):
+class TwistAndRate(NamedTuple):
     """t_i and t_dot_i of a link; the acceleration of its mass centre is less gravity."""
 
     twist: Twist
@@ -137,7 +137,7 @@ def motions(
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
     base: BaseState,
-) -> list[LinkMotion]:
+) -> list[TwistAndRate]:
     """t and t_dot = T qdd + T_dot qd (A7.56) of every link; the base's own motion is added."""
     omega_0, alpha_0, a_0 = base
     omega, e_dot, o_dot = omega_0, [], [ZERO]  # rates of the axes and of the origins that T's vectors start from
@@ -163,7 +163,7 @@ def motions(
             else:
                 T_dot = Twist(ZERO, e_dot[j])
             alpha, c_ddot = alpha + T_dot.angular * qd[j], c_ddot + T_dot.linear * qd[j]
-        result.append(LinkMotion(Twist(omegas[i], c_dot), Twist(alpha, c_ddot)))
+        result.append(TwistAndRate(Twist(omegas[i], c_dot), Twist(alpha, c_ddot)))
     return result
 
 

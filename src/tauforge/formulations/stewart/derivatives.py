@@ -56,7 +56,7 @@ OMEGA_K, OMEGA_V = 6, 7  # and the platform's turning about both axes
 
 
 class LegSlopes(NamedTuple):
-    """How a leg's force K of the platform on it, the actuator's included, and its turning W change with its tip."""
+    """Force K of the platform on a leg, the actuator's included; its slopes and those of W by the motion of the tip."""
 
     K: Vector
     by_place: Matrix  # of K, by S
@@ -113,7 +113,7 @@ def gradient(t: Tip, by_length: Scalar, by_k: Scalar, by_v: Scalar) -> Vector:
 
 
 def moved_tip(t: Tip) -> Tip:
-    """Where the leg is, with slopes in its coordinates."""
+    """Position of the leg with its slopes in the leg's own coordinates."""
     turn = t.sigma * t.rho_inverse
     return t._replace(
         L=Dual(t.L, {BY_LENGTH: 1.0}),

@@ -1,4 +1,4 @@
-"""How far a pose is from what a Stewart platform allows: strokes of legs, cones of joints, gaps between legs.
+"""Margins of a pose to the limits of a Stewart platform: strokes of legs, cones of joints, gaps between legs.
 
 Every limit has one margin, positive where it holds, in the order of `margins`. `tests` have the same signs and cost
 less: they compare chords instead of angles and squares of distances instead of distances.

@@ -16,7 +16,7 @@ from tauforge.algebra.vectors import E_Z, Matrix, Vector, dot, outer
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.stewart.parameters import Friction, LegParameters, PlatformParameters
 
-WELL_CONDITIONED = 2e-2  # a pivot of the scaled equations for the masses must be this large
+SMALLEST_PIVOT = 2e-2  # a pivot of the scaled equations for the masses must be this large
 SECOND_XX, SECOND_YY, SECOND_ZZ = 4, 5, 7  # places in `moments`
 LARGEST_MASSES = 2.0  # sum of the point masses' magnitudes over the body's mass
 REMAINDER_ERROR = 1e-14  # a remainder that is smaller than this, relative to the moment it is left of, is rounding
@@ -159,7 +159,7 @@ def independent_rows(rows: list[list[float]], most: int) -> list[int]:
                 along = sum(x * y for x, y in zip(rest, e, strict=True))
                 rest = [x - along * y for x, y in zip(rest, e, strict=True)]
         length = sum(x * x for x in rest) ** 0.5
-        if length > WELL_CONDITIONED:
+        if length > SMALLEST_PIVOT:
             basis.append([x / length for x in rest])
             chosen.append(k)
     return chosen

@@ -88,7 +88,7 @@ FIXED_BASE = MovingBase(ZERO, ZERO, ZERO)
 
 
 def carried(base: MovingBase, r: Vector, v: Vector) -> Vector:
-    """What the base adds to the acceleration of a point at r from its origin that moves by v relative to it."""
+    """Acceleration that the base adds to a point at r from its origin that moves by v relative to it."""
     return base.a + cross(base.alpha, r) + cross(base.omega, cross(base.omega, r) + v * 2.0)
 
 

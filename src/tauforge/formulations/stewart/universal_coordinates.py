@@ -98,7 +98,7 @@ def rates(t: Tip, S_dot: Vector) -> Rates:
 
 
 class AxisTurns(NamedTuple):
-    """How fast the platform turns about the axes of a universal joint."""
+    """Rates of the platform about the axes of a universal joint."""
 
     k: Scalar
     v: Scalar
@@ -163,7 +163,7 @@ def tip_force(
 
 
 class Turning(NamedTuple):
-    """How a leg turns, as its offset mass centres feel it: accelerations across it, and products of rates."""
+    """Turning of a leg as its offset mass centres feel it: accelerations across it, and products of rates."""
 
     sv: Scalar  # second derivative of s along v
     sz: Scalar  # and along z

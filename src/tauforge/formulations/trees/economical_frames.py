@@ -20,9 +20,7 @@ from tauforge.algebra.vectors import ZERO, ZERO_MATRIX, Matrix, Transform, Vecto
 from tauforge.formulations.trees.frames import GROUND, JointFrame
 
 SMALLEST_SINE = 1e-15  # of a twist between axes that are not parallel
-COORDINATE_ERROR = (
-    4e-15  # rounding of a component that should be 0, relative to the coordinates that it is a difference of
-)
+COORDINATE_ERROR = 4e-15  # rounding of a component that should be 0, relative to the coordinates it is a difference of
 CANCELLATION_ERROR = 1e-15  # rounding error of an exact zero after regrouping, relative to the terms that cancelled
 
 

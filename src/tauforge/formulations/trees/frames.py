@@ -49,6 +49,11 @@ class JointFrame(NamedTuple):
         return self.kind in "BF"
 
     @property
+    def span(self) -> range:
+        """Places of its rates among those of the tree."""
+        return range(self.at, self.at + FREEDOMS[self.kind])
+
+    @property
     def in_axes_before(self) -> bool:
         """True if its rates are vectors in the axes of `before`."""
         return self.turns_and_slides and not self.inverted
@@ -78,7 +83,7 @@ def placement(frame: JointFrame, q: Sequence[Scalar]) -> Placement:
 
 def placements(frames: Sequence[JointFrame], q: Sequence[Scalar]) -> list[Placement]:
     """q: the coordinates of all joints, as many as rates and in their order."""
-    return [placement(frame, q[frame.at : frame.at + FREEDOMS[frame.kind]]) for frame in frames]
+    return [placement(frame, [q[k] for k in frame.span]) for frame in frames]
 
 
 def seen_from_parent(frame: JointFrame, place: Placement, v: Vector) -> Vector:

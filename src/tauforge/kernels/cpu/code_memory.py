@@ -60,11 +60,7 @@ def _permitted() -> bool:
     allowed = executable(page)
     _library().munmap(page, mmap.PAGESIZE)
     if not allowed:
-        warnings.warn(
-            "this process may not make executable memory: kernels are off, the NumPy reference is used",
-            NoExecutableMemoryWarning,
-            stacklevel=3,
-        )
+        _warn_once("this process may not make executable memory: kernels are off, the NumPy reference is used")
     return allowed
 
 
@@ -89,18 +85,11 @@ def _addresses(source: int) -> bool:
     if start is not None:
         _library().munmap(start, count * mmap.PAGESIZE)
         return True
-    _warn_of_no_addresses()
-    return False
-
-
-@cache
-def _warn_of_no_addresses() -> None:
-    warnings.warn(
+    _warn_once(
         "this process may not have the memory that the compiler needs (ulimit -v, RLIMIT_AS): no more kernels are "
-        "compiled, the NumPy reference is used. Raise the limit",
-        NoExecutableMemoryWarning,
-        stacklevel=4,
+        "compiled, the NumPy reference is used. Raise the limit"
     )
+    return False
 
 
 def _room() -> bool:
@@ -117,15 +106,13 @@ def _room() -> bool:
         library.munmap(start, SPARE_MAPS * mmap.PAGESIZE)
         if enough:
             return True
-    _warn_of_no_room()
+    _warn_once(
+        "this process has no memory maps left (vm.max_map_count): no more kernels are compiled, the NumPy reference is "
+        "used. Drop robots and kernels that are not needed, or make one kernel for many robots with `varying`"
+    )
     return False
 
 
 @cache
-def _warn_of_no_room() -> None:
-    warnings.warn(
-        "this process has no memory maps left (vm.max_map_count): no more kernels are compiled, the NumPy reference is "
-        "used. Drop robots and kernels that are not needed, or make one kernel for many robots with `varying`",
-        NoExecutableMemoryWarning,
-        stacklevel=4,
-    )
+def _warn_once(text: str) -> None:
+    warnings.warn(text, NoExecutableMemoryWarning, stacklevel=4)

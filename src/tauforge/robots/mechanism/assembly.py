@@ -19,18 +19,7 @@ from tauforge.formulations.mechanism.kinematics import world_frames
 from tauforge.formulations.mechanism.parameters import HINGE, POINT, WELD, Cut, FixedFrame
 from tauforge.formulations.trees.economical_frames import COORDINATE_ERROR, aligned, slid, tidy
 from tauforge.formulations.trees.frames import GROUND, JointFrame, placements
-from tauforge.robots.mechanism.parts import (
-    GROUND_NAME,
-    Body,
-    Cylinder,
-    Free,
-    Hinge,
-    MechanismJoint,
-    Planar,
-    Slider,
-    Spherical,
-    Universal,
-)
+from tauforge.robots.mechanism import parts
 from tauforge.robots.mechanism.spanning_tree import SpanningTree
 
 
@@ -63,14 +52,14 @@ class Assembly(NamedTuple):
         return FixedFrame(k, tidied(inner.inverse().then(world), self.size), self.numbers[body])
 
 
-def largest_coordinate(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> float:
-    """m, of all points that a mechanism is described by."""
+def largest_coordinate(bodies: Sequence[parts.Body], joints: Sequence[parts.MechanismJoint]) -> float:
+    """The largest coordinate, m, of the points that describe a mechanism."""
     points = [point for body in bodies for point in (body.com, body.origin or ())] + [joint.at for joint in joints]
     return max(abs(x) for point in points for x in point)
 
 
 def tidied(T: Transform, size: float) -> Transform:
-    """With 0 and 1 for what rounding left of them, in coordinates of this size."""
+    """The transform with 0 and 1 for what rounding left of them, in coordinates of this size."""
     rows = [[round(x) if abs(x - round(x)) <= COORDINATE_ERROR else x for x in row] for row in T.rotation.rows]
     return Transform(Matrix.of([[float(x) for x in row] for row in rows]), tidy(T.translation, size))
 
@@ -85,13 +74,13 @@ def axis_frame(at: Sequence[float], z: Sequence[float], x: Sequence[float] | Non
     return tidied(Transform(Matrix.of(columns.tolist()), Vector(*map(float, at))), 0.0)
 
 
-def own_axes(joint: MechanismJoint) -> Transform:
+def own_axes(joint: parts.MechanismJoint) -> Transform:
     """World <- a frame at the joint, at home: z along its axis, of a universal joint the child's; else world axes."""
-    if isinstance(joint, Universal):
+    if isinstance(joint, parts.Universal):
         return axis_frame(joint.at, joint.axes[1])
-    if isinstance(joint, Planar):
+    if isinstance(joint, parts.Planar):
         return axis_frame(joint.at, joint.axis, joint.along)
-    if isinstance(joint, Hinge | Slider | Cylinder):
+    if isinstance(joint, parts.Hinge | parts.Slider | parts.Cylinder):
         return axis_frame(joint.at, joint.axis)
     return Transform(IDENTITY, Vector(*joint.at))
 
@@ -104,7 +93,7 @@ class ElementaryJoint(NamedTuple):
     coordinates: tuple[int, ...]
 
 
-def elementary_joints(joint: MechanismJoint, outward: bool, outer: Transform) -> list[ElementaryJoint]:
+def elementary_joints(joint: parts.MechanismJoint, outward: bool, outer: Transform) -> list[ElementaryJoint]:
     """The joint's frames from the inner body to the outer. A joint that is passed from its child to its parent has its
     axes turned round: so its coordinates stay the child's beside the parent.
     """
@@ -114,46 +103,48 @@ def elementary_joints(joint: MechanismJoint, outward: bool, outer: Transform) ->
         return axis_frame(joint.at, [sign * x for x in v])
 
     match joint:
-        case Hinge():
+        case parts.Hinge():
             steps = [ElementaryJoint("R", axis(joint.axis), (0,))]
-        case Slider():
+        case parts.Slider():
             steps = [ElementaryJoint("P", axis(joint.axis), (0,))]
-        case Cylinder():
+        case parts.Cylinder():
             steps = [ElementaryJoint("P", axis(joint.axis), (1,)), ElementaryJoint("R", axis(joint.axis), (0,))]
-        case Universal():
+        case parts.Universal():
             steps = [ElementaryJoint("R", axis(v), (k,)) for k, v in enumerate(joint.axes)]
-        case Planar():
+        case parts.Planar():
             assert joint.along is not None
             across = np.cross(joint.axis, joint.along).tolist()
             steps = [ElementaryJoint("P", axis(joint.along), (0,)), ElementaryJoint("P", axis(across), (1,))]
             steps.append(ElementaryJoint("R", axis(joint.axis), (2,)))
-        case Spherical():
+        case parts.Spherical():
             return [ElementaryJoint("B", Transform(IDENTITY, Vector(*joint.at)), (0, 1, 2))]
-        case Free():
+        case parts.Free():
             return [ElementaryJoint("F", outer, (0, 1, 2, 3, 4, 5))]
         case _:
             return []
     return steps if outward else steps[::-1]
 
 
-def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: SpanningTree) -> Assembly:
+def assembled(bodies: Sequence[parts.Body], joints: Sequence[parts.MechanismJoint], tree: SpanningTree) -> Assembly:
     """The tree's joint frames in the axes that cost least."""
     size = largest_coordinate(bodies, joints)
-    own_frames = {body.name: body.home_frame for body in bodies} | {GROUND_NAME: NO_DISPLACEMENT}
+    own_frames = {body.name: body.home_frame for body in bodies} | {parts.GROUND_NAME: NO_DISPLACEMENT}
     first = np.cumsum([0, *(len(joint.letters) for joint in joints)]).tolist()
-    of_body = {GROUND_NAME: GROUND}
+    of_body = {parts.GROUND_NAME: GROUND}
     frames: list[JointFrame] = []
     worlds: list[Transform] = []
     reads: list[int] = []
     home = [x for joint in joints for x in np.ravel(joint.home).tolist()]
     rates: list[tuple[int, ...] | None] = [None] * len(joints)
     for branch in tree.branches:
-        joint = Free("floating", GROUND_NAME, branch.outer) if branch.joint is None else joints[branch.joint]
+        floating = parts.Free("floating", parts.GROUND_NAME, branch.outer)
+        joint = floating if branch.joint is None else joints[branch.joint]
         outer = branch.copy_of or branch.outer
         outward = joint.child == outer
         start = len(home) if branch.joint is None else first[branch.joint]
-        if isinstance(joint, Free):
-            home[start : start + 6] = _pose(own_frames[branch.inner].inverse().then(own_frames[outer]))
+        if isinstance(joint, parts.Free):
+            pose = own_frames[branch.inner].inverse().then(own_frames[outer])
+            home[start : start + 6] = [*pose.translation, *angles_of(pose.rotation)]
         parent, own = of_body[branch.inner], dict[int, int]()
         for step in elementary_joints(joint, outward, own_frames[outer]):
             inner = NO_DISPLACEMENT if parent == GROUND else worlds[parent]
@@ -182,18 +173,19 @@ def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: Sp
         if branch.joint is not None:
             rates[branch.joint] = tuple(own[c] for c in range(len(joint.letters)))
     masses = _centres(bodies, of_body)
-    cut_at = {of_body[name]: Vector(*joints[k].at) for k in tree.cut for name in _bodies_of(joints[k])}
+    cut_at = {of_body[name]: Vector(*joints[k].at) for k in tree.cut for name in (joints[k].parent, joints[k].child)}
     placed = aligned(frames, _seen(frames, home, reads, masses | cut_at), size)
     ends, centres = (_seen(placed, home, reads, points) for points in (cut_at, masses))
     placed = slid(placed, ends, centres, size)
     at_home = world_frames(Posed(placed, placements(placed, [home[k] for k in reads])))
     copies = [branch.outer for branch in tree.branches if branch.copy_of is not None]
-    numbers = {name: k for k, name in enumerate([*(body.name for body in bodies), *copies])} | {GROUND_NAME: GROUND}
+    numbers = {name: k for k, name in enumerate([*(body.name for body in bodies), *copies])}
+    numbers[parts.GROUND_NAME] = GROUND
     x = np.array(home, float)
     return Assembly(tuple(placed), tuple(reads), x, of_body, numbers, tuple(at_home), tuple(rates), size)
 
 
-def _centres(bodies: Sequence[Body], of_body: dict[str, int]) -> dict[int, Vector]:
+def _centres(bodies: Sequence[parts.Body], of_body: dict[str, int]) -> dict[int, Vector]:
     """Centres of mass of what moves with each joint frame, in the world and in the home position."""
     mass: dict[int, float] = {}
     for body in bodies:
@@ -204,14 +196,6 @@ def _centres(bodies: Sequence[Body], of_body: dict[str, int]) -> dict[int, Vecto
         if mass[k]:  # the share of the mass, for a product with a mass near 0 is rounded to 0
             found[k] = found.get(k, ZERO) + Vector(*body.com) * (body.mass / mass[k])
     return found
-
-
-def _pose(T: Transform) -> list[float]:
-    return [*T.translation, *angles_of(T.rotation)]
-
-
-def _bodies_of(joint: MechanismJoint) -> tuple[str, str]:
-    return joint.parent, joint.child
 
 
 def _seen(
@@ -226,13 +210,13 @@ def _seen(
     }
 
 
-def cuts_of(assembly: Assembly, joints: Sequence[MechanismJoint], tree: SpanningTree) -> tuple[Cut, ...]:
+def cuts_of(assembly: Assembly, joints: Sequence[parts.MechanismJoint], tree: SpanningTree) -> tuple[Cut, ...]:
     """The cuts at joints and those through bodies, with rows in the ground's axes."""
     first = np.cumsum([0, *(len(joint.letters) for joint in joints)]).tolist()
     found = []
     for k in tree.cut:
         joint = joints[k]
-        if isinstance(joint, Hinge):
+        if isinstance(joint, parts.Hinge):
             world, kind, offset = axis_frame(joint.at, joint.axis), HINGE, float(np.ravel(joint.home)[0])
         else:
             world, kind, offset = Transform(IDENTITY, Vector(*joint.at)), POINT, 0.0
@@ -247,7 +231,7 @@ def cuts_of(assembly: Assembly, joints: Sequence[MechanismJoint], tree: Spanning
     return tuple(found)
 
 
-def mechanism_size(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> float:
-    """m: the largest distance between two of its points."""
+def mechanism_size(bodies: Sequence[parts.Body], joints: Sequence[parts.MechanismJoint]) -> float:
+    """The size of a mechanism, m: the diagonal of the box round its points."""
     points = np.array([joint.at for joint in joints] + [body.com for body in bodies] + [body.origin for body in bodies])
     return float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0

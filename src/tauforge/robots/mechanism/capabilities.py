@@ -12,7 +12,6 @@ from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.unmodified import ours
-from tauforge.formulations.trees.frames import FREEDOMS
 from tauforge.robots.capabilities import Bounds, Fields, JointFriction, Sensors
 from tauforge.robots.formulations import Formulations
 from tauforge.robots.mechanism.parts import POSE_LABELS
@@ -36,7 +35,7 @@ class MechanismPositions(Positions):
 
     @property
     def default(self) -> Array:
-        """Home."""
+        """The home position."""
         return self.robot.home
 
     @computed_once
@@ -70,11 +69,7 @@ class MechanismPositions(Positions):
     def _angles(self) -> list[tuple[int, ...]]:
         """Places in x of the three angles of every ball and free joint, of cut balls too."""
         p = self.robot._analysis.parameters
-        found = [
-            tuple(p.reads[frame.at + FREEDOMS[frame.kind] - 3 : frame.at + FREEDOMS[frame.kind]])
-            for frame in p.frames
-            if frame.turns_and_slides
-        ]
+        found = [tuple(p.reads[k] for k in frame.span[-3:]) for frame in p.frames if frame.turns_and_slides]
         cut = [cut.reads for cut in p.cuts if cut.kind == "point" and cut.reads is not None]
         return found + [(first, first + 1, first + 2) for first in cut]
 
@@ -106,7 +101,7 @@ class MechanismPositions(Positions):
         return m.configuration(self.coordinates(coordinates), coordinates, on_failure=on_failure)
 
     def slopes(self, position: Array) -> Array:
-        """By the independent coordinates, with loops closed."""
+        """Derivatives of positions by the independent coordinates, with loops closed."""
         changes = self.robot._evaluator("closed_changes", {"x": position[..., None, :], "dq": np.eye(self.robot.n)})[0]
         return np.swapaxes(changes, -1, -2)
 
@@ -140,7 +135,7 @@ class MechanismPositions(Positions):
         return velocity, np.linalg.solve(E, (second_rates - still)[..., None])[..., 0]
 
     def rate_derivatives(self, position: Array, velocity: Array) -> tuple[Array, Array]:
-        """By the independent coordinates, with loops closed, and by the velocities."""
+        """Derivatives of the rates by the independent coordinates, with loops closed, and by the velocities."""
         if not self.turning:
             return super().rate_derivatives(position, velocity)
         x = self.at(position)
@@ -171,7 +166,7 @@ def _by_threes(
     first: Array,
     second: Array,
 ) -> tuple[Array, Array]:
-    """A rule for poses, for each three angles."""
+    """Applies a rule for poses to each three angles."""
     found = np.array(first), np.array(second)
     for group in groups:
         own = [
@@ -189,7 +184,7 @@ class JointBounds(Bounds):
     robot: Mechanism
 
     def quantities(self, position: Array, velocity: Array) -> list[LimitedQuantity]:
-        """Those of the contract, and the speeds of dependent joints."""
+        """The quantities of every robot, and the speeds of dependent joints."""
         m, found = self.robot, super().quantities(position, velocity)
         others = [
             k
@@ -217,7 +212,7 @@ class MechanismFriction(JointFriction):
         return super().takes_energy or any(spring.damping for spring in self.robot.springs)
 
     def dampers(self, fields: Fields) -> Dampers | None:
-        """Those of the independent coordinates, at the joint's side of its gear."""
+        """Dampers of the independent coordinates, at the joint's side of the gear."""
         if not self.robot.coulomb_speed:
             return None
         p = self.robot._analysis.parameters
@@ -230,7 +225,7 @@ class MechanismFriction(JointFriction):
 
 @ours
 class ActuatorSensors(Sensors):
-    """The actuated coordinates."""
+    """Sensors of the actuated coordinates."""
 
     robot: Mechanism
 
@@ -240,7 +235,7 @@ class ActuatorSensors(Sensors):
         return tuple(Sensor(entries[p.reads[k]].column, entries[p.reads[k]].unit) for k in p.actuated)
 
     def motion(self, position: Array, velocity: Array) -> tuple[Array, Array]:
-        """position: (..., N), or the independent coordinates"""
+        """Coordinates and rates that the sensors measure. position: (..., N), or the independent coordinates"""
         m, p = self.robot, self.robot._analysis.parameters
         if p.actuated == p.independent:
             return m.positions.coordinates(position), velocity
@@ -250,7 +245,7 @@ class ActuatorSensors(Sensors):
         return x[..., places], rates[..., places]
 
     def poses(self, measured: Array, guess: ArrayLike | None = None) -> Array:
-        """Loops closed row after row, the first from home."""
+        """Poses of the tool body from measured coordinates: loops are closed row after row, the first from home."""
         self.check_guess(guess)
         m = self.robot
         if measured.shape[-1] != m.n:
@@ -278,14 +273,14 @@ class ToolBody(MovedBody):
         return self.robot.forward_kinematics(position)
 
     def towards(self, pose: Array, near: Array) -> Array:
-        """Loops closed; the place of the body counts more than its orientation."""
+        """The position (N,) nearest to the pose, loops closed; place counts more than orientation."""
         return tool_towards(self.robot, np.asarray(pose, float), np.asarray(near, float))
 
     def jacobian(self, position: Array) -> Array:
         return self.robot.jacobian(position)
 
     def condition(self, position: Array, characteristic_length: float | None = None) -> Array | None:
-        """None where the body cannot move."""
+        """Condition number of the actuator map; None where the body cannot move."""
         moves = freedoms_of(self.robot, self.robot._number_of(None))
         return self.robot.condition_number(position, None, characteristic_length) if moves else None
 

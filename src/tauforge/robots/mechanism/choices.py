@@ -38,7 +38,7 @@ from tauforge.formulations.mechanism.parameters import (
     Reduction,
     TiedStep,
 )
-from tauforge.formulations.trees.frames import FREEDOMS, GROUND, ancestors
+from tauforge.formulations.trees.frames import GROUND, ancestors
 from tauforge.robots.mechanism.assembly import Assembly
 from tauforge.robots.mechanism.loop_matrices import JointFrames, LoopEquations
 from tauforge.robots.mechanism.mobility import (
@@ -151,7 +151,7 @@ def reduced_sets(m: MechanismParameters, found: Mobility, independent: tuple[int
     closed = [cut.a.joint_frame for cut in m.cuts] + [cut.b.joint_frame for cut in m.cuts]
     for k in sorted({k for k in closed if k != GROUND and closed.count(k) >= SHARED_LOOPS}):
         frames = [m.frames[j] for j in ancestors(m.frames, k)]
-        own = [frame.at + i for frame in frames for i in range(FREEDOMS[frame.kind])]
+        own = [k for frame in frames for k in frame.span]
         picked = chosen(found, (), sorted(own))
         if goodness(found, picked) > BAD_RATES and picked not in sets:
             sets.append(picked)
@@ -185,7 +185,7 @@ def reductions(m: MechanismParameters, found: Mobility, sets: Sequence[tuple[int
 
 
 def _present(m: MechanismParameters, matrices: Array, rotations: Array, axes: Sequence[int], enough: bool) -> Array:
-    """(rows, n) whether an entry of the loop matrix, with its rows in these axes, is other than zero anywhere.
+    """(rows, n) mask of entries of the loop matrix, its rows in these axes, that are not zero everywhere.
 
     matrices, rotations: at samples, world <- joint frame; enough: whether these are enough to tell
     """
@@ -206,9 +206,7 @@ def legs(m: MechanismParameters, positions: Array) -> Steps:
 
     positions: (k, N) with closed loops
     """
-    known = {
-        k for k, frame in enumerate(m.frames) if all(frame.at + i in m.independent for i in range(FREEDOMS[frame.kind]))
-    }
+    known = {k for k, frame in enumerate(m.frames) if all(j in m.independent for j in frame.span)}
     found: list[LegStep | TiedStep] = []
     closed: set[int] = set()
     while len(known) < len(m.frames):

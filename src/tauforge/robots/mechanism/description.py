@@ -155,18 +155,12 @@ class MechanismDescription(Robot):
         numbers = np.asarray(one_payload(payload).numbers(), float)
         m, cx, cy, cz, xx, xy, xz, yy, yz, zz = numbers.tolist()
         held = BodyParameters(m, Vector(cx, cy, cz), Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
-        bodies = []
-        for body in self.bodies:
-            if body.name == self.tool_body:
-                own = BodyParameters(body.mass, Vector(*body.com), Matrix.of(body.inertia))
-                both = heavier(own, held, body.home_frame)
-                body = dataclasses.replace(
-                    body,
-                    mass=both.mass,
-                    com=tuple(both.com),
-                    inertia=tuple(tuple(row) for row in both.inertia.rows),
-                )
-            bodies.append(body)
+        bodies, k = list(self.bodies), [body.name for body in self.bodies].index(self.tool_body)
+        body = bodies[k]
+        own = BodyParameters(body.mass, Vector(*body.com), Matrix.of(body.inertia))
+        both = heavier(own, held, body.home_frame)
+        inertia = tuple(tuple(row) for row in both.inertia.rows)
+        bodies[k] = dataclasses.replace(body, mass=both.mass, com=tuple(both.com), inertia=inertia)
         return self.replace(bodies=bodies)
 
 

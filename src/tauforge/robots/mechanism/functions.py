@@ -1,4 +1,7 @@
-"""The functions of a mechanism as formulas over any scalar, and their table."""
+"""The functions of a mechanism as formulas over any scalar, and their table.
+
+Those of `state_table` serve integrators: the state, its rates, and whether the usual rates are good. None is public.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,13 @@ from tauforge.algebra.scalars import Scalar, absolute
 from tauforge.arrays import Array
 from tauforge.evaluation.derivatives import columns_of, slope, unit_changes
 from tauforge.evaluation.functions import Argument, Doubtful, Function, FunctionTable
-from tauforge.formulations.mechanism import configuration, dynamics, kinematics, reactions
+from tauforge.formulations.mechanism import configuration, dynamics, kinematics, reactions, state
+from tauforge.formulations.mechanism.complement import Complement
+from tauforge.formulations.mechanism.cuts import loop_rows, posed_at
 from tauforge.formulations.mechanism.dynamics import ReducedSolution
-from tauforge.formulations.mechanism.parameters import MechanismParameters
+from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters
 from tauforge.formulations.mechanism.springs import nearness_of_ends
+from tauforge.kernels.specification import Shape
 from tauforge.robots.loads import BASE_MOTION, PAYLOAD
 from tauforge.robots.mechanism.guards import (
     DRIVEN_GUARD,
@@ -96,7 +102,7 @@ def forces_left(model: MechanismParameters, x: Scalars, qd: Scalars, qdd: Scalar
 
 
 def energy(model: MechanismParameters, x: Scalars, qd: Scalars, **acting: Scalars) -> Doubtful:
-    """Kinetic, potential."""
+    """Kinetic and potential energy."""
     kinetic, potential, complement = kinematics.energies(loaded(model, **acting)[0], x, qd)
     return Doubtful([kinetic, potential], lambda: complement.doubt(x))
 
@@ -119,10 +125,11 @@ def loop_gap(model: MechanismParameters, x: Scalars) -> list[Scalar]:
     return [configuration.gap(model, x)]
 
 
-def directions(model: MechanismParameters, x: Scalars) -> list[list[Scalar]]:
-    """Changes of x by unit changes of the independent coordinates, a list for each of these: loops stay closed."""
+def moved(model: MechanismParameters, x: Scalars) -> list[Dual]:
+    """The position with its derivatives by the independent coordinates: loops stay closed."""
     f = len(model.independent)
-    return [configuration.coordinate_changes(model, x, [float(i == k) for i in range(f)]) for k in range(f)]
+    columns = [configuration.coordinate_changes(model, x, [float(i == k) for i in range(f)]) for k in range(f)]
+    return [Dual(value, {k: column[i] for k, column in enumerate(columns)}) for i, value in enumerate(x)]
 
 
 def slopes(formula: Any, names: tuple[str, str, str]) -> Any:
@@ -131,14 +138,12 @@ def slopes(formula: Any, names: tuple[str, str, str]) -> Any:
     def derivatives(model: MechanismParameters, **given: Any) -> Doubtful:
         x, second, third = (given.pop(name) for name in names)
         f, last = len(second), len(third)
-        columns = directions(model, x)
-        moved = [Dual(value, {k: columns[k][i] for k in range(f)}) for i, value in enumerate(x)]
-        state = {
-            names[0]: moved,
+        moving = {
+            names[0]: moved(model, x),
             names[1]: [Dual(value, {f + k: 1.0}) for k, value in enumerate(second)],
             names[2]: [Dual(value, {2 * f + k: 1.0}) for k, value in enumerate(third)],
         }
-        values = formula(model, **state, **given).results
+        values = formula(model, **moving, **given).results
         spans = ((0, f), (f, 2 * f), (2 * f, 2 * f + last))
         matrices = [[[derivative(y, k) for k in range(*span)] for y in values] for span in spans]
         plain = formula(model, **dict(zip(names, (x, second, third), strict=True)), **given)
@@ -154,7 +159,7 @@ forward_dynamics_derivatives = slopes(forward_dynamics, ("x", "qd", "tau"))
 def by_closed_directions(
     name: str, wanted: tuple[Argument, ...], f: int, evaluator: Evaluator, arguments: Mapping[str, Array]
 ) -> tuple[Array, ...]:
-    """As `derivatives.by_directions`, x along changes of the f independent coordinates."""
+    """Derivatives by directions, as `derivatives.by_directions`; x moves along the f independent coordinates."""
     x, second, third = (argument.name for argument in wanted)
     counts = [f, *(argument.numbers for argument in wanted[1:])]
     dq, d_second, d_third = unit_changes(counts, arguments)
@@ -178,6 +183,50 @@ def slope_function(function: Function) -> Function:
     )
 
 
+def coordinate_accelerations(model: MechanismParameters, x: Scalars, qd: Scalars, qdd: Scalars) -> list[Scalar]:
+    """Second time derivatives of all coordinates of x."""
+    rates = configuration.coordinate_rates(model, x, qd)
+    travelled = [Dual(value, {0: rate}) for value, rate in zip(x, rates, strict=True)]
+    turned = [Dual(value, {0: rate}) for value, rate in zip(qd, qdd, strict=True)]
+    return [derivative(rate, 0) for rate in configuration.coordinate_rates(model, travelled, turned)]
+
+
+def rate_slopes(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[list[Scalar]]:
+    """Derivatives of the independent coordinates' rates by these coordinates, with loops closed, (f, f)."""
+    rates = configuration.coordinate_rates(model, moved(model, x), list(qd))
+    return [[derivative(rates[model.reads[k]], j) for j in range(len(model.independent))] for k in model.independent]
+
+
+def state_of_position(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[list[Scalar]]:
+    """The state: s and v (`formulations.mechanism.state`)."""
+    return [state.state_of(model, x), Complement(model, posed_at(model, x), model.independent).rates(qd)]
+
+
+def state_rates(
+    model: MechanismParameters, s: Scalars, v: Scalars, tau: Scalars, by: str = "", **acting: Scalars
+) -> state.StateRates:
+    """s', v', nearness and spread."""
+    m, on = loaded(state.by_rates(model, by), **acting)
+    return state.state_rates(m, s, v, tau, on)
+
+
+def closed_state(model: MechanismParameters, s: Scalars, v: Scalars, by: str = "") -> state.ClosedState:
+    """s, v, gap, nearness and spread, after one step of Newton's method: enough for what a good integrator leaves."""
+    return state.closed_state(state.by_rates(model, by), s, v, 1)
+
+
+def loop_matrix(model: MechanismParameters, x: Scalars) -> list[list[Scalar]]:
+    """The loop matrix J with all of its rows and columns."""
+    rows = loop_rows(model._replace(zeros=frozenset()), posed_at(model, x))
+    return [[row.get(j, 0.0) for j in range(model.n)] for row in rows]
+
+
+def spread(model: MechanismParameters, x: Scalars) -> list[Scalar]:
+    """Size of the other rates beside the usual ones."""
+    m = state.by_rates(model, "")
+    return [Complement(m, posed_at(m, x), m.independent).spread()]
+
+
 def table(m: MechanismParameters, size: int) -> FunctionTable:
     """The functions of a mechanism whose positions have so many entries."""
     f, actuators, bodies, joints = (len(own) for own in (m.independent, m.actuated, m.bodies, m.joints))
@@ -187,8 +236,8 @@ def table(m: MechanismParameters, size: int) -> FunctionTable:
         return tuple(Argument(name, (f,), f"{{name}} has {counted(f, 'independent coordinate')}") for name in names)
 
     tau = (Argument("tau", (actuators,), f"{{name}} has {counted(actuators, 'actuator')}"),)
-    state, motion = (*x, *rates("qd")), (*x, *rates("qd", "qdd"))
-    forced = (*state, *tau)
+    moving, motion = (*x, *rates("qd")), (*x, *rates("qd", "qdd"))
+    forced = (*moving, *tau)
     wrench = Argument("external_wrench", (6,), "force and moment at the tool body's origin")
     on, square = (wrench, PAYLOAD, BASE_MOTION), (f, f)
     choice = {"reduced": tuple(range(len(m.reductions))) if len(m.reductions) > 1 else 0}
@@ -237,11 +286,40 @@ def table(m: MechanismParameters, size: int) -> FunctionTable:
         "mass_matrix": Function(mass_matrix, x, (square,), (PAYLOAD,), guard=MOVING_GUARD),
         "joint_wrenches": Function(joint_wrenches, motion, ((joints, 6),), on, {"axes": "world"}, guard=POSSIBLE_GUARD),
         "forces_left": Function(forces_left, motion, ((),), on, quick=False, public=False),
-        "energy": Function(energy, state, ((), ()), (PAYLOAD,), guard=MOVING_GUARD, names=("kinetic", "potential")),
+        "energy": Function(energy, moving, ((), ()), (PAYLOAD,), guard=MOVING_GUARD, names=("kinetic", "potential")),
         "loop_gap": Function(loop_gap, x, ((),)),
         "body_frames": Function(frames, x, ((bodies, 4, 4),)),
         "body_jacobians": Function(jacobians, x, ((bodies, 6, f),), guard=MOVING_GUARD),
-        "coordinate_rates": Function(configuration.coordinate_rates, state, ((size,),), quick=False, names=("rates",)),
+        "coordinate_rates": Function(configuration.coordinate_rates, moving, ((size,),), quick=False, names=("rates",)),
         "closing_steps": closing_function(configuration.closed),
         **in_closed_form,
+        **state_table(m, size),
+    }
+
+
+def state_table(m: MechanismParameters, size: int) -> FunctionTable:
+    """The functions that serve integrators and derivatives of positions. None is public."""
+    f, n = len(m.independent), m.n
+    x = Argument("x", (size,), "all joints together")
+    qd, qdd = (Argument(name, (f,), "one for each independent coordinate") for name in ("qd", "qdd"))
+    tau = Argument("tau", (len(m.actuated),), "one for each actuator")
+    wrench = Argument("external_wrench", (6,), "force and moment at the tool body's origin")
+    s, v = Argument("s", (state.state_size(m),), "the tree without angles"), Argument("v", (n,), "rates of the tree")
+    both: tuple[Shape, ...] = (s.core, v.core)
+    by, rows = {"by": ""}, sum(CUT_ROWS[cut.kind] for cut in m.cuts) + len(m.ties)
+
+    def hidden(formula: Any, arguments: tuple[Argument, ...], *results: Shape, **more: Any) -> Function:
+        return Function(formula, arguments, results, quick=False, public=False, **more)
+
+    return {
+        "coordinate_accelerations": hidden(coordinate_accelerations, (x, qd, qdd), x.core),
+        "rate_slopes": hidden(rate_slopes, (x, qd), (f, f)),
+        "state_of_position": hidden(state_of_position, (x, qd), *both),
+        "position_of_state": hidden(state.position_of, (s,), x.core, options={"size": size}),
+        "state_rates": hidden(state_rates, (s, v, tau), *both, (), (), optional=(wrench, PAYLOAD), options=by),
+        "rates_of_motion": hidden(state.rates_of_motion, (s, v, qdd), *both),
+        "rates_of_tree": hidden(state.rates_of_tree, (s, v), s.core),
+        "closed_state": hidden(closed_state, (s, v), *both, (), (), (), options=by),
+        "loop_matrix": hidden(loop_matrix, (x,), (rows, n)),
+        "spread": hidden(spread, (x,), ()),
     }

@@ -71,25 +71,19 @@ def lost_in_accelerations(m: Mechanism, arguments: Mapping[str, Array], results:
 
     results: (k, f) accelerations that were found, by any way to reduce the equations; None for those by the first way
     """
-    count = len(arguments["x"])
-    found = np.empty(count)
-    for start in range(0, count, STATES_AT_ONCE):
-        block = slice(start, start + STATES_AT_ONCE)
-        own = {name: value[block].astype(float) for name, value in arguments.items()}
-        found[block] = _lost(m, own, None if results is None else results[block])
-    return np.where(np.isnan(found), np.inf, found)
-
-
-def _lost(m: Mechanism, arguments: Mapping[str, Array], results: Array | None) -> Array:
-    rates = [reduction.rates for reduction in m._analysis.parameters.reductions]
+    p = m._analysis.parameters
+    rates, scales = [reduction.rates for reduction in p.reductions], np.array(p.scales)[list(p.independent)]
+    numbers = sorted({rates.index(own) for own in (rates if results is not None else rates[:1])})
     found = np.full(len(arguments["x"]), np.inf)
-    scales = np.array(m._analysis.parameters.scales)[list(m._analysis.parameters.independent)]
-    with np.errstate(all="ignore"):
-        for number in sorted({rates.index(own) for own in (rates if results is not None else rates[:1])}):
-            values, sizes, lost = _runs(m, arguments, number, scales, {})
-            if results is not None:
-                lost = lost + _share(np.abs(results / scales - values).max(axis=-1), sizes)
-            found = np.fmin(found, lost)
+    for start in range(0, len(found), STATES_AT_ONCE):
+        block = slice(start, start + STATES_AT_ONCE)
+        given = {name: value[block].astype(float) for name, value in arguments.items()}
+        with np.errstate(all="ignore"):
+            for number in numbers:
+                values, sizes, lost = _runs(m, given, number, scales, {})
+                if results is not None:
+                    lost = lost + _share(np.abs(results[block] / scales - values).max(axis=-1), sizes)
+                found[block] = np.fmin(found[block], lost)
     return found
 
 
@@ -120,12 +114,12 @@ def _runs(
 
 
 def _share(part: Array, whole: Array) -> Array:
-    """0 of nothing is none."""
+    """part / whole, 0 where there is no part."""
     return np.where(part == 0.0, 0.0, part / whole)
 
 
 def shaken_model(m: MechanismKinematics, own: Errors, fields: Mapping[str, Array]) -> MechanismParameters:
-    """With masses, centres of mass and inertias that are known to rounding.
+    """The model with errors of the size of rounding in masses, centres of mass and inertias.
 
     fields: (k, ...) each, instead of the mechanism's own
     """
@@ -135,7 +129,7 @@ def shaken_model(m: MechanismKinematics, own: Errors, fields: Mapping[str, Array
 
 
 def doubt_scales(m: MechanismKinematics) -> tuple[DoubtScales, ...]:
-    """So that doubts are about 1 at the best of the samples, and SUSPICIOUS_DOUBT where a loop is open.
+    """Scales that make doubts about 1 at the best of the samples, and SUSPICIOUS_DOUBT where a loop is open.
 
     Where even there a pivot of the mass matrix may be rounding, doubts are larger: SUSPICIOUS_DOUBT before all is lost.
     """

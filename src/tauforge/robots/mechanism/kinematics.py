@@ -19,10 +19,10 @@ from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismPar
 from tauforge.kernels.specification import Shape
 from tauforge.robots.loads import BODY_SHARES, Payload, with_payload
 from tauforge.robots.mechanism import functions as own_functions
-from tauforge.robots.mechanism import guards, positions, state_functions
+from tauforge.robots.mechanism import guards, positions
 from tauforge.robots.mechanism.capabilities import ClosedLoops, MechanismPositions
 from tauforge.robots.mechanism.description import MechanismDescription
-from tauforge.robots.mechanism.model import model_of, varying_fields
+from tauforge.robots.mechanism.model import model_of
 from tauforge.robots.mechanism.parts import POSE_LABELS
 from tauforge.robots.records import Actuator, Coordinate
 from tauforge.validation import counted, freedoms, from_transform, known_names
@@ -55,7 +55,7 @@ class MechanismKinematics(MechanismDescription):
 
     @computed_once
     def coordinates(self) -> tuple[Coordinate, ...]:
-        """The independent ones."""
+        """The independent coordinates."""
         return tuple(self.positions.entries[k] for k in self.independent_places)
 
     @computed_once
@@ -74,7 +74,7 @@ class MechanismKinematics(MechanismDescription):
     def functions(self) -> FunctionTable:
         p = self._analysis.parameters
         size = len(self.coordinate_names)
-        return {**own_functions.table(p, size), **state_functions.table(p, size)}
+        return own_functions.table(p, size)
 
     @computed_once
     def _doubt_scales(self) -> tuple[DoubtScales, ...]:
@@ -95,7 +95,8 @@ class MechanismKinematics(MechanismDescription):
     @property
     def varying_fields(self) -> Mapping[str, Shape]:
         """The fields "mass", "com" (3,) and "inertia" (3, 3) for every body, and "gravity" (3,)."""
-        return varying_fields(self)
+        bodies = len(self.bodies)
+        return {"mass": (bodies,), "com": (bodies, 3), "inertia": (bodies, 3, 3), "gravity": (3,)}
 
     def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
         own = {
@@ -144,12 +145,12 @@ class MechanismKinematics(MechanismDescription):
 
     @computed_once
     def loops(self) -> ClosedLoops | None:
-        """Joints that only follow others by mimics have a position for all coordinates."""
+        """The loops; None for a mechanism without, also where joints follow others by mimics."""
         return ClosedLoops(self) if self._analysis.parameters.cuts else None
 
     @by_table
     def loop_gap(self, x: ArrayLike) -> Array:
-        """(...) by how much the worst loop does not close, m or rad."""
+        """(...) gap of the loop that is open most, m or rad."""
 
     # ----------------------------------------------------------------------------------------------------- kinematics
 

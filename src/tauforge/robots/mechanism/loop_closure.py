@@ -14,23 +14,13 @@ from tauforge.algebra.vectors import IDENTITY, Matrix, Transform, Vector
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.formulations.mechanism.kinematics import body_frames
-from tauforge.formulations.mechanism.parameters import CUT_ROWS, HINGE, POINT, WELD, Cut, MechanismParameters
+from tauforge.formulations.mechanism.parameters import CUT_ROWS, HINGE, POINT, WELD, Cut
 from tauforge.formulations.trees.frames import GROUND
+from tauforge.robots.mechanism import parts
 from tauforge.robots.mechanism.assembly import axis_frame
 from tauforge.robots.mechanism.loop_matrices import LoopEquations
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.mobility import closing_step, stepped
-from tauforge.robots.mechanism.parts import (
-    GROUND_NAME,
-    Body,
-    Hinge,
-    MechanismJoint,
-    Planar,
-    Spherical,
-    Spring,
-    Universal,
-    Weld,
-)
 from tauforge.validation import Floats
 
 HOME_STEPS = 100  # of Newton's method
@@ -40,7 +30,7 @@ HOME_GAP = 1e-12  # of the mechanism's size, m or rad
 class ClosingJoint(NamedTuple):
     """A joint that closes a loop: given on its parent, and on its child where that differs in the position given."""
 
-    joint: MechanismJoint
+    joint: parts.MechanismJoint
     at: Floats  # on the child
     axis: Floats | None  # on the child, of a hinge
 
@@ -56,20 +46,20 @@ def loops_of(given: Sequence[Any]) -> tuple[ClosingJoint, ...]:
     found = []
     for k, entry in enumerate(given, 1):
         where = f"loops[{k}]"
-        parts = entry if isinstance(entry, tuple) else (entry,)
-        if not 1 <= len(parts) <= 3 or not isinstance(parts[0], MechanismJoint):
+        loop = entry if isinstance(entry, tuple) else (entry,)
+        if not 1 <= len(loop) <= 3 or not isinstance(loop[0], parts.MechanismJoint):
             raise ModelError(
                 f"expected a joint, or (joint, point of its child), got {validation.shown(entry)}",
                 field=where,
                 remedy='Write for example tf.Spherical("ball", "rod", "platform", at=(0.1, 0.0, 0.3))',
             )
-        joint = parts[0]
-        at = joint.at if len(parts) < 2 else validation.vector(parts[1], where)
+        joint = loop[0]
+        at = joint.at if len(loop) < 2 else validation.vector(loop[1], where)
         axis = getattr(joint, "axis", None)
-        if len(parts) == 3:
-            if not isinstance(joint, Hinge):
+        if len(loop) == 3:
+            if not isinstance(joint, parts.Hinge):
                 raise ModelError("only a Hinge takes an axis of its child", field=where)
-            axis = dataclasses.replace(joint, axis=parts[2]).axis
+            axis = dataclasses.replace(joint, axis=loop[2]).axis
         found.append(ClosingJoint(joint, at, axis))
     return tuple(found)
 
@@ -99,7 +89,7 @@ def closed(description: Mapping[str, Any], loops: Sequence[Any], start: Mapping[
             remedy="Describe the mechanism in a position where all loops close",
         )
     for loop in wanted:
-        if not isinstance(loop.joint, Hinge | Spherical | Weld):
+        if not isinstance(loop.joint, parts.Hinge | parts.Spherical | parts.Weld):
             kind = type(loop.joint).__name__
             raise ModelError(
                 f"a {kind} can only close a loop where it is closed as given, and no start is",
@@ -163,13 +153,13 @@ def _cuts(tree: Mechanism, loops: Sequence[ClosingJoint]) -> tuple[Cut, ...]:
                     field=f"{joint.name}.{field}",
                     remedy=validation.known_names(name, assembly.numbers),
                 )
-        if isinstance(joint, Hinge):
+        if isinstance(joint, parts.Hinge):
             assert axis is not None
             ends = axis_frame(joint.at, joint.axis), axis_frame(at, axis)
             kind = HINGE
         else:
             ends = Transform(IDENTITY, Vector(*joint.at)), Transform(IDENTITY, Vector(*at))
-            kind = WELD if isinstance(joint, Weld) else POINT
+            kind = WELD if isinstance(joint, parts.Weld) else POINT
         a, b = (
             assembly.fixed_frame(name, world) for name, world in zip((joint.parent, joint.child), ends, strict=True)
         )
@@ -179,7 +169,7 @@ def _cuts(tree: Mechanism, loops: Sequence[ClosingJoint]) -> tuple[Cut, ...]:
 
 def _described_at(tree: Mechanism, loops: Sequence[ClosingJoint], x: Array) -> dict[str, Any]:
     """Bodies, joints and springs of the tree in another position as home, and the loops, closed there."""
-    moved = _displacements(tree, tree._analysis.parameters, x)
+    moved = _displacements(tree, x)
     first, joints = 0, []
     for joint in tree.joints:
         own = tuple(x[first : first + len(joint.letters)].tolist())
@@ -193,11 +183,11 @@ def _described_at(tree: Mechanism, loops: Sequence[ClosingJoint], x: Array) -> d
     }
 
 
-def _displacements(tree: Mechanism, parameters: MechanismParameters, x: Array) -> dict[str, Transform]:
+def _displacements(tree: Mechanism, x: Array) -> dict[str, Transform]:
     """World <- world, from home to where a body is at x, for each body."""
-    now = body_frames(parameters, x.tolist())
+    now = body_frames(tree._analysis.parameters, x.tolist())
     found = {body.name: T.then(body.home_frame.inverse()) for body, T in zip(tree.bodies, now, strict=False)}
-    return found | {GROUND_NAME: Transform(IDENTITY, Vector(0.0, 0.0, 0.0))}
+    return found | {parts.GROUND_NAME: Transform(IDENTITY, Vector(0.0, 0.0, 0.0))}
 
 
 def _point(T: Transform, p: Sequence[float]) -> Floats:
@@ -208,27 +198,27 @@ def _axis(T: Transform, v: Sequence[float]) -> Floats:
     return tuple(T.rotation @ Vector(*v))
 
 
-def _moved_body(body: Body, T: Transform) -> Body:
+def _moved_body(body: parts.Body, T: Transform) -> parts.Body:
     inertia = rotated(Matrix.of(body.inertia), T.rotation)
     inertia = (inertia + inertia.T) * 0.5
     frame = validation.from_transform(T.then(body.home_frame))
-    return Body(body.name, body.mass, _point(T, body.com), tuple(tuple(row) for row in inertia.rows), frame=frame)
+    return parts.Body(body.name, body.mass, _point(T, body.com), tuple(tuple(row) for row in inertia.rows), frame=frame)
 
 
-def _moved_joint(joint: MechanismJoint, moved: Mapping[str, Transform], home: Any) -> MechanismJoint:
+def _moved_joint(joint: parts.MechanismJoint, moved: Mapping[str, Transform], home: Any) -> parts.MechanismJoint:
     parent, child = moved[joint.parent], moved[joint.child]
     changes: dict[str, Any] = {"at": _point(parent, joint.at)}
-    if isinstance(joint, Universal):
+    if isinstance(joint, parts.Universal):
         changes["axes"] = _axis(parent, joint.axes[0]), _axis(child, joint.axes[1])
     elif hasattr(joint, "axis"):
         changes["axis"] = _axis(parent, joint.axis)
-    if isinstance(joint, Planar) and joint.along is not None:
+    if isinstance(joint, parts.Planar) and joint.along is not None:
         changes["along"] = _axis(parent, joint.along)
-    if joint.letters and not isinstance(joint, Spherical) and joint.letters != "PPPRRR":
+    if joint.letters and not isinstance(joint, parts.Spherical) and joint.letters != "PPPRRR":
         changes["home"] = home
     return dataclasses.replace(joint, **changes)
 
 
-def _moved_spring(spring: Spring, moved: Mapping[str, Transform]) -> Spring:
+def _moved_spring(spring: parts.Spring, moved: Mapping[str, Transform]) -> parts.Spring:
     a, b = _point(moved[spring.body_a], spring.point_a), _point(moved[spring.body_b], spring.point_b)
     return dataclasses.replace(spring, point_a=a, point_b=b)

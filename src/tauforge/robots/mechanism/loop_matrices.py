@@ -91,7 +91,7 @@ class CutEquations(JointFrames):
             for number, cut in enumerate(m.cuts)
             for side in sides(m.frames, cut)
             for k in side.path
-            for rate in range(m.frames[k].at, m.frames[k].at + FREEDOMS[m.frames[k].kind])
+            for rate in m.frames[k].span
         ]
         self.sides, self.rates = np.array([entry[:2] for entry in entries], int).reshape(-1, 2).T
         self.signs = np.array([sign for _, _, sign in entries]).reshape(-1, 1, 1)
@@ -102,7 +102,7 @@ class CutEquations(JointFrames):
         self.turned, self.same = np.nonzero(self.turning[:, None] == self.sides // 2)
 
     def fill(self, J: Array, gaps: Array, x: Array) -> None:
-        """Writes the rows of the cuts."""
+        """Writes the rows of the cuts into J and gaps."""
         worlds = self.worlds(x)
         omega, v = (self.signs * of_rates[self.rates] for of_rates in self.twists(worlds))
         ends = worlds[self.carriers] @ self.on_carriers

@@ -265,9 +265,10 @@ class Mechanism(MechanismKinematics):
     def _random_argument(self, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
         if (function, argument) == ("joint_wrenches", "qdd") and not self._analysis.controlled:
             return self.forward_dynamics(*states[:2], np.zeros((len(states[0]), len(self.actuators))))
-        found = positions.random_argument(self, argument, states)
-        if found is not None or (argument == "tau" and len(self.actuators) < self.n):
-            return found
+        if argument in ("q", "near", "s", "v"):
+            return positions.random_argument(self, argument, states)
+        if argument == "tau" and len(self.actuators) < self.n:
+            return None
         return super()._random_argument(function, argument, states)
 
     # ------------------------------------------------------------------------------------------- pictures and words

@@ -155,7 +155,7 @@ def mobility(loops: LoopEquations, home: Array) -> Mobility:
 
 
 def places_of(mask: Array) -> frozenset[tuple[int, int]]:
-    """(row, column) of what is True."""
+    """(row, column) of the entries that are True."""
     return frozenset((int(i), int(j)) for i, j in np.argwhere(mask))
 
 

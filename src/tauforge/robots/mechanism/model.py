@@ -1,4 +1,4 @@
-"""The parameters of a mechanism's formulas, with its masses in them: over any scalar, so that masses may vary."""
+"""Parameters of a mechanism's formulas, and loads on it: over any scalar, so that masses may vary."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from tauforge.algebra.vectors import IDENTITY, NO_DISPLACEMENT, ZERO, Matrix, Tr
 from tauforge.errors import ModelError
 from tauforge.formulations.bodies import MASSLESS_BODY, BodyParameters, Wrench, body_of
 from tauforge.formulations.drives import DriveParameters
-from tauforge.formulations.mechanism.dynamics import Loads, carrying
+from tauforge.formulations.mechanism.dynamics import ExternalLoads, carrying
 from tauforge.formulations.mechanism.parameters import (
     BodyInTree,
-    Cut,
     FixedFrame,
     MechanismParameters,
     ReactionParameters,
@@ -24,8 +23,7 @@ from tauforge.formulations.mechanism.parameters import (
 from tauforge.formulations.trees.economical_frames import COORDINATE_ERROR, regrouped, tidy
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.formulations.trees.recursion import BaseState
-from tauforge.kernels.specification import Shape
-from tauforge.robots.mechanism.assembly import Assembly, largest_coordinate, mechanism_size, own_axes
+from tauforge.robots.mechanism.assembly import Assembly, cuts_of, largest_coordinate, mechanism_size, own_axes
 from tauforge.robots.mechanism.parts import GROUND_NAME
 from tauforge.robots.mechanism.spanning_tree import SpanningTree
 from tauforge.validation import known_names
@@ -37,15 +35,10 @@ Scalars = Sequence[Scalar]
 NO_DRIVE = DriveParameters(0.0, 0.0, 0.0, 0.0, 1.0)
 
 
-def varying_fields(m: MechanismDescription) -> Mapping[str, Shape]:
-    bodies = len(m.bodies)
-    return {"mass": (bodies,), "com": (bodies, 3), "inertia": (bodies, 3, 3), "gravity": (3,)}
-
-
 def model_of(
     m: MechanismDescription, bare: MechanismParameters, values: Mapping[str, Scalars] | None = None
 ) -> MechanismParameters:
-    """bare: parameters without masses; values: fields, flat, instead of the mechanism's own.
+    """The parameters with masses. bare: those without; values: fields, flat, instead of the mechanism's own.
 
     Centres of mass and inertias are given in the world and in the home position.
     """
@@ -88,9 +81,7 @@ def _without_rounding(I: Matrix) -> Matrix:
     return Matrix.of([[0.0 if abs(x) <= most else x for x in row] for row in I.rows])
 
 
-def bare_parameters(
-    m: MechanismDescription, tree: SpanningTree, assembly: Assembly, cuts: tuple[Cut, ...]
-) -> MechanismParameters:
+def bare_parameters(m: MechanismDescription, tree: SpanningTree, assembly: Assembly) -> MechanismParameters:
     """Parameters without masses and without a choice of coordinates."""
     places = [assembly.fixed_frame(body.name, body.home_frame) for body in m.bodies]
     copies = list(assembly.numbers)[len(places) : -1]
@@ -115,13 +106,8 @@ def bare_parameters(
     return MechanismParameters(
         assembly.frames,
         assembly.reads,
-        cuts,
+        cuts_of(assembly, m.joints, tree),
         tuple(ties),
-        frozenset(),
-        (),
-        (),
-        (),
-        (),
         tuple(drives),
         m.coulomb_speed,
         Vector(*m.gravity),
@@ -134,7 +120,7 @@ def bare_parameters(
 
 
 def _check_leaders(m: MechanismDescription) -> None:
-    """Every joint that follows another follows, in the end, one that follows none."""
+    """Refuses joints that follow each other in a circle."""
     leaders = {joint.name: joint.mimic[0] for joint in m.joints if joint.mimic is not None}
     for name in leaders:
         met, leader = [name], leaders[name]
@@ -182,11 +168,11 @@ def loaded(
     external_wrench: Scalars | None = None,
     payload: Scalars | None = None,
     base_motion: Scalars | None = None,
-) -> tuple[MechanismParameters, Loads]:
+) -> tuple[MechanismParameters, ExternalLoads]:
     """The mechanism that holds the payload, and what else acts on it besides its actuators."""
     m = model if payload is None else carrying(model, body_of(payload))
     wrench = None if external_wrench is None else Wrench(Vector(*external_wrench[:3]), Vector(*external_wrench[3:]))
     if base_motion is None:
-        return m, Loads(wrench, BaseState(ZERO, ZERO, -m.gravity))
+        return m, ExternalLoads(wrench, BaseState(ZERO, ZERO, -m.gravity))
     omega, alpha, a = (Vector(*base_motion[k : k + 3]) for k in (0, 3, 6))
-    return m, Loads(wrench, BaseState(omega, alpha, a - m.gravity))
+    return m, ExternalLoads(wrench, BaseState(omega, alpha, a - m.gravity))

@@ -41,7 +41,7 @@ LONGEST_POSE_STEP = 0.3  # rad, or share of the size: of one step
 LEAST_DAMPING, MOST_DAMPING = 1e-9, 1e9  # damping, as a share of the largest diagonal term
 TOOL_POSE_TOLERANCE = 1e-11  # of the size
 SHORTEST_POSE_STEP = 1e-12  # rad or share of the size: a step that no longer counts
-LIMIT_ROUNDING = 1e-12  # of a limit: rounding
+MARGIN_ROUNDING = 1e-12  # of a limit: rounding
 
 
 HOME_TURN, HOME_TRAVEL = 0.3, 0.1  # rad and shares of the mechanism's size: how far from home coordinates are
@@ -81,29 +81,24 @@ def configuration(m: MechanismKinematics, q: ArrayLike, near: ArrayLike | None, 
     failed = ~np.isfinite(found).all(axis=-1) & np.isfinite(flat_q).all(axis=-1) & np.isfinite(flat_x).all(axis=-1)
     if failed.any() and on_failure == "raise":
         row = int(np.flatnonzero(failed)[0])
-        where = f"{m.name}: the loops do not close at [{', '.join(f'{value:.6g}' for value in flat_q[row])}]"
-        if short[row] >= 0:
-            raise ConvergenceError(
-                f"{where}: the bodies between {_ends_of_leg(m, short[row])} cannot meet there",
-                residual=np.nan,
-                iterations=0,
-                remedy="If the machine can be assembled in another way, pass a position of that assembly as near=",
-            )
-        first_points = int(_points(m, flat_q[row : row + 1], flat_x[row : row + 1], 1.0 / STRIDE)[0])
-        if first_points > MOST_WAYPOINTS:
-            raise ConvergenceError(
-                f"{where}: the way there from near is too long to be followed",
-                residual=np.nan,
-                iterations=0,
-                remedy="Give a nearer start by near=",
-            )
-        raise ConvergenceError(
-            where,
-            residual=float(gaps[row]),
-            iterations=KERNEL_CALLS * first_points,
-            remedy="The position may be out of reach; give a nearer start by near=",
-        )
+        raise _not_closed(m, flat_q[row], flat_x[row], short[row], gaps[row])
     return found.reshape(*batch, size)
+
+
+def _not_closed(m: MechanismKinematics, q: Array, near: Array, short: int, gap: float) -> ConvergenceError:
+    """The error for coordinates (f,) whose loops do not close. short: place of a leg that does not reach, or -1"""
+    reason = f"{m.name}: the loops do not close at [{', '.join(f'{value:.6g}' for value in q)}]"
+    residual, iterations, remedy = np.nan, 0, "Give a nearer start by near="
+    points = int(_points(m, q[None], near[None], 1.0 / STRIDE)[0])
+    if short >= 0:
+        reason += f": the bodies between {_ends_of_leg(m, short)} cannot meet there"
+        remedy = "If the machine can be assembled in another way, pass a position of that assembly as near="
+    elif points > MOST_WAYPOINTS:
+        reason += ": the way there from near is too long to be followed"
+    else:
+        residual, iterations = float(gap), KERNEL_CALLS * points
+        remedy = "The position may be out of reach; give a nearer start by near="
+    return ConvergenceError(reason, residual=residual, iterations=iterations, remedy=remedy)
 
 
 def _short_legs(m: MechanismKinematics, x: Array) -> Array:
@@ -136,11 +131,9 @@ def _points(m: MechanismKinematics, q: Array, near: Array, points_per_unit: floa
 
 
 def is_closed(m: MechanismKinematics, x: Array, gap: Array) -> Array:
-    """(k,) gap: the largest of each row of x (k, N), m or rad."""
+    """(k,) mask of rows of x (k, N) whose loops are closed. gap: the largest of each row, m or rad"""
     analysis = m._analysis
-    rounding = (
-        COORDINATE_ROUNDING * analysis.assembly.size
-    )  # of coordinates, which may be large beside the mechanism itself
+    rounding = COORDINATE_ROUNDING * analysis.assembly.size  # coordinates may be large beside the mechanism itself
     done = gap <= max(CLOSED_GAP * min(1.0, analysis.size), rounding)
     unsure = ~done & (gap <= CLOSED_GAP * max(1.0, analysis.size))
     if unsure.any():  # lengths count beside the mechanism's size
@@ -186,13 +179,13 @@ def _followed_by_legs(m: MechanismKinematics, q: Array, near: Array, points: int
 
 
 def tool_towards(m: Mechanism, pose: Array, near: Array) -> Array:
-    """(N,) loops closed, within the limits that hold at `near`."""
+    """The position (N,) nearest to a pose of the tool body, loops closed, within the limits that hold at `near`."""
     if not np.isfinite(pose).all():
         return near
     size, x = m._analysis.size, m.positions.at(near)
     scale = np.array([1.0 if c.turns else size for c in m.coordinates])
     weights = np.array([1.0 / size] * 3 + [ANGLE_WEIGHT] * 3)
-    room = np.minimum(m.bounds.margins(x), 0.0) - LIMIT_ROUNDING
+    room = np.minimum(m.bounds.margins(x), 0.0) - MARGIN_ROUNDING
     error, damping = weights * pose_error(pose, m.forward_kinematics(x)), 1e-3
     for _ in range(POSE_STEPS):
         J = weights[:, None] * m.jacobian(x, on_singular="nan") * scale
@@ -269,14 +262,12 @@ def random_states(m: Mechanism, count: int, seed: int) -> tuple[Array, Array, Ar
     return position, random.normal(size=(count, m.n)), random.normal(size=(count, m.n))
 
 
-def random_argument(m: Mechanism, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
-    """Arguments that only mechanisms have, at random states."""
+def random_argument(m: Mechanism, argument: str, states: tuple[Array, Array, Array]) -> Array:
+    """Arguments that only mechanisms have, at random states: q, near, s or v."""
     x, qd, _ = states
-    match argument:
-        case "q":
-            return m.positions.coordinates(x)
-        case "near":
-            return m.configuration(m.positions.coordinates(x) + NEARBY_OFFSET * np.sin(np.arange(len(x)))[:, None], x)
-        case "s" | "v":
-            return m._evaluator("state_of_position", {"x": x, "qd": qd})["sv".index(argument)]
-    return None
+    q = m.positions.coordinates(x)
+    if argument == "q":
+        return q
+    if argument == "near":
+        return m.configuration(q + NEARBY_OFFSET * np.sin(np.arange(len(x)))[:, None], x)
+    return m._evaluator("state_of_position", {"x": x, "qd": qd})["sv".index(argument)]

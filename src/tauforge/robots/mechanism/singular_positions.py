@@ -66,7 +66,7 @@ def ratio(values: Array) -> Array:
 
 
 def conditions(analysis: Analysis, x: Array) -> Conditions:
-    """Those of positions (k, N)."""
+    """Condition numbers of positions (k, N)."""
     p = analysis.parameters
     J, gaps = LoopEquations(p).scaled(x)
     gaps = np.abs(gaps).max(axis=-1, initial=0.0)
@@ -84,7 +84,7 @@ def conditions(analysis: Analysis, x: Array) -> Conditions:
 
 
 def _of_actuation(analysis: Analysis, null: Array) -> Array:
-    """null: (k, n, f) orthonormal bases of the motions."""
+    """Condition numbers of the actuation, (k,). null: (k, n, f) orthonormal bases of the motions"""
     p = analysis.parameters
     if p.actuated == p.independent or not p.working:
         return np.ones(len(null))
@@ -109,9 +109,10 @@ class Faults(NamedTuple):
 
 
 def faults(found: Conditions, inertia: Array | None, met: Array | None = None) -> Faults:
-    """inertia: what rounding grows by on the way to accelerations, where these matter
+    """The faults of positions with these condition numbers.
 
-    met: (k,) whether ends of springs meet, where forces matter
+    inertia: (k,) growth of rounding on the way to accelerations, where these matter
+    met:     (k,) True where ends of springs meet, where forces matter
     """
     table = {"freedom": found.freedom, "rates": found.rates, "actuation": found.actuation}
     worst = np.stack(list(table.values())).max(axis=0)
@@ -134,7 +135,7 @@ def faults(found: Conditions, inertia: Array | None, met: Array | None = None) -
     return Faults(kinds, worst)
 
 
-class Cause(NamedTuple):
+class SingularReason(NamedTuple):
     """The reason why a position is singular, and a remedy."""
 
     reason: str
@@ -154,7 +155,7 @@ def singular_position(m: Mechanism, x: Array) -> SingularityError:
     return why.error(m, x, float(condition))
 
 
-def explanation(m: Mechanism, x: Array, kind: str, gap: float = 0.0, M: Array | None = None) -> Cause:
+def explanation(m: Mechanism, x: Array, kind: str, gap: float = 0.0, M: Array | None = None) -> SingularReason:
     """The reason why a position (N,) is singular, with the joints concerned.
 
     gap: by which loops are open, rad or a share of the mechanism's size
@@ -164,33 +165,39 @@ def explanation(m: Mechanism, x: Array, kind: str, gap: float = 0.0, M: Array | 
     match kind:
         case "open":
             by = f"open by {gap:.2g} of the mechanism's size, or rad"
-            return Cause(f"this position does not close the loops ({by})", "Make positions by configuration(q)")
+            return SingularReason(
+                f"this position does not close the loops ({by})", "Make positions by configuration(q)"
+            )
         case "blocked":
-            return Cause("the mechanism has less freedom here than at home: there some constraints are redundant")
+            return SingularReason(
+                "the mechanism has less freedom here than at home: there some constraints are redundant"
+            )
         case "inertia":
             return _without_inertia(m, M)
         case "spring":
             spring = m.springs[int(ends_met(m, x[None])[0].argmax())]
             between = f"the spring between {spring.body_a} and {spring.body_b}"
-            return Cause(
+            return SingularReason(
                 f"the ends of {between} meet here: it has a length, so it pushes, and there is no direction to push in",
                 "Give it length=0, or points that do not meet",
             )
     moving = _listed(m, singular_motion(m, x, kind))
     if kind == "freedom":
-        return Cause(f"the mechanism gains a freedom here: {moving} can move while {_standing(s.independent)} still")
+        return SingularReason(
+            f"the mechanism gains a freedom here: {moving} can move while {_standing(s.independent)} still"
+        )
     if kind == "actuation":
-        return Cause(f"the actuators lose control here: {moving} can move while {_standing(s.actuated)} still")
+        return SingularReason(f"the actuators lose control here: {moving} can move while {_standing(s.actuated)} still")
     one = len(s.independent) == 1
     lost = "the actuators lose control, and " if p.actuated == p.independent else ""
-    return Cause(
+    return SingularReason(
         f"{', '.join(s.independent)} {'does' if one else 'do'} not determine the motion here: {lost}{moving} can move "
         f"while {'it stands' if one else 'they stand'} still"
     )
 
 
 def ends_met(m: Mechanism, x: Array) -> Array:
-    """(k, springs) whether ends meet at positions (k, N), of springs that have no direction there."""
+    """(k, springs) mask of springs whose ends meet at positions (k, N), so that they have no direction there."""
     p = m._analysis.parameters
     if not p.springs:
         return np.zeros((len(x), 1), bool)
@@ -212,26 +219,28 @@ def _most(shares: Mapping[str, float]) -> list[str]:
 
 
 def _listed(m: Mechanism, shares: Mapping[str, float]) -> str:
-    """Those that move most, floating bodies before the joints that carry them."""
+    """Names of those that move most, floating bodies before the joints that carry them."""
     return listed(sorted(_most(shares), key=lambda name: name not in m.structure.floating), MOST_NAMED)
 
 
-def _without_inertia(m: Mechanism, M: Array | None) -> Cause:
+def _without_inertia(m: Mechanism, M: Array | None) -> SingularReason:
     """M: (f, f); None, or not finite, where it is not known which rates are without inertia."""
     if M is None or not np.isfinite(M).all():
         remedy = "Give every body at a free end mass and inertia"
-        return Cause("a motion moves neither mass nor inertia here", remedy)
+        return SingularReason("a motion moves neither mass nor inertia here", remedy)
     p = m._analysis.parameters
     scale = np.array(p.scales)[list(p.independent)]
     size = np.sqrt(np.abs(np.diagonal(M)))
     size = np.where(size > 0, size, 1.0)
     weakest = np.abs(np.linalg.eigh(M / np.outer(size, size))[1][:, 0] / size / scale)
-    shares = _by_joint(m, p.independent, weakest)
+    whole = np.zeros(len(m.coordinate_names))
+    whole[m.independent_places] = weakest
+    shares = _shares(m, whole)
     outer = {branch.joint: branch.copy_of or branch.outer for branch in m._analysis.tree.branches}
     bodies = {joint.name: outer[k] for k, joint in enumerate(m.joints) if k in outer}
     names = _most(shares)
     moved = [bodies.get(name, name) for name in names]
-    return Cause(
+    return SingularReason(
         f"the motion of {listed(names, MOST_NAMED)} moves neither mass nor inertia here",
         f"Give {listed(moved, MOST_NAMED)} mass and inertia",
     )
@@ -272,13 +281,6 @@ def singular_motion(m: Mechanism, x: Array, kind: str) -> dict[str, float]:
     return _shares(m, together / np.where(lengths, analysis.size, 1.0))
 
 
-def _by_joint(m: Mechanism, rates: Sequence[int], sizes: Array) -> dict[str, float]:
-    """The shares of sizes that belong to some of the tree's rates."""
-    whole = np.zeros(len(m.coordinate_names))
-    whole[[m._analysis.parameters.reads[k] for k in rates]] = sizes
-    return _shares(m, whole)
-
-
 def _shares(m: Mechanism, sizes: Array) -> dict[str, float]:
     """sizes: (N,) of the entries of x"""
     owners = [joint.name for joint in m.joints for _ in joint.letters]
@@ -295,7 +297,7 @@ def _shares(m: Mechanism, sizes: Array) -> dict[str, float]:
 
 
 def actuator_condition_numbers(m: MechanismKinematics, x: Array, body: int, length: float) -> Array:
-    """(k,) of positions (k, N), finite ones; infinite at singular positions and where loops are open.
+    """(k,) condition numbers of the map from actuators to a body; infinite at singular positions and open loops.
 
     length: m, by which angular velocities become velocities
     """
@@ -313,7 +315,7 @@ def actuator_condition_numbers(m: MechanismKinematics, x: Array, body: int, leng
 
 
 def freedoms_of(m: MechanismKinematics, body: int) -> int:
-    """With how many freedoms a body moves: the rank of the map at most positions, 0 to 6."""
+    """Number of freedoms of a body: the rank of the map at most positions, 0 to 6."""
 
     def find() -> int:
         x = m._analysis.mobility.positions

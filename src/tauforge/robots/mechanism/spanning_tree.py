@@ -42,10 +42,10 @@ class SpanningTree(NamedTuple):
 def spanning_tree(
     bodies: Sequence[Body], joints: Sequence[MechanismJoint], floating: Sequence[str], cut: Sequence[str] | None
 ) -> SpanningTree:
-    """floating: bodies whose pose is to be a coordinate; cut: names of joints to cut, None to choose."""
+    """The tree. floating: bodies whose pose is to be a coordinate; cut: names of joints to cut, None to choose"""
     check_connected(bodies, joints)
     for joint in joints:
-        if joint.name in (cut or ()) and (joint.actuated or joint.driven or leads(joints, joint)):
+        if joint.name in (cut or ()) and stays(joints, joint):
             raise ModelError(
                 "a joint with an actuator, friction, a rotor or a mimic cannot be cut",
                 field=joint.name,
@@ -61,7 +61,7 @@ def spanning_tree(
         if cut is not None:
             kept = joint.name not in cut
             return (KEPT if kept else HINGES, 0, 0, k)
-        free_to_cut = joint.may_be_cut and not (joint.actuated or joint.driven or leads(joints, joint))
+        free_to_cut = joint.may_be_cut and not stays(joints, joint)
         order = KEPT if not free_to_cut else BALLS if isinstance(joint, Spherical) else HINGES
         ends = sorted((distance[joint.parent], distance[joint.child]))
         return (order, ends[1], ends[0], k)
@@ -94,9 +94,10 @@ def spanning_tree(
     return SpanningTree(_outward(joints, chosen, through, floats, distance), tuple(sorted(cuts)), floats)
 
 
-def leads(joints: Sequence[MechanismJoint], joint: MechanismJoint) -> bool:
-    """True if it follows another joint or another follows it."""
-    return joint.mimic is not None or any(other.mimic is not None and other.mimic[0] == joint.name for other in joints)
+def stays(joints: Sequence[MechanismJoint], joint: MechanismJoint) -> bool:
+    """True for a joint that cannot be cut: it has an actuator, friction or a rotor, or follows or leads another."""
+    leads = any(other.mimic is not None and other.mimic[0] == joint.name for other in joints)
+    return joint.actuated or joint.driven or joint.mimic is not None or leads
 
 
 def platforms(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> list[str]:

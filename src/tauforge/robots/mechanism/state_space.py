@@ -37,9 +37,7 @@ RECORDED_GAP = 1e-12  # the same: a gap that may be recorded
 NEWTON_ROUNDS = 20  # steps of Newton's method
 LONGEST_CLOSING = 0.1  # rad or share of the mechanism's size: as far as closing may move a state that a step has led to
 NEAR_MORE_FREEDOM = 300.0  # nearness to a position with more freedom from which rates are found between others
-KEPT_NEARNESS = (
-    30.0  # the same: from which closed positions stay; integration keeps them closed to more digits than closing
-)
+KEPT_NEARNESS = 30.0  # the same: from which closed positions stay, since integration keeps more digits than closing
 SMOOTH_RATES = 1e-6  # share of the rates by which those that are found between others may differ, beside rounding
 NEIGHBOUR_DISTANCE = 1e-2  # rad, or share of the mechanism's size, from one of these others to the next
 INTERPOLATION_ROUNDING = 1e3 * np.finfo(float).eps
@@ -103,14 +101,17 @@ class MechanismState(StateSpace):
         return y[..., self.cut :][..., self.independent]
 
     def rates(self, y: Array, acceleration: Array) -> Array:
-        """By the mechanism's independent coordinates."""
+        """Rates of the state from the accelerations of the independent coordinates."""
         s, v = y[..., : self.cut], y[..., self.cut :]
         return np.concatenate(self._run("rates_of_motion", {"s": s, "v": v, "qdd": acceleration}), axis=-1)
 
     def rates_under(
         self, y: Array, force: Array, wrench: Array | None = None, fields: Mapping[str, Array] = NO_FIELDS
     ) -> Array:
-        """By the independent coordinates, or by others where these are bad. SingularityError where none are good."""
+        """Rates of the state, reduced to the usual rates, or to others where these are bad.
+
+        Raises SingularityError where none are good.
+        """
         if not own_dynamics(self.robot):
             return super().rates_under(y, force, wrench, fields)
         arguments = self._parts(y) | {"tau": force}
@@ -165,7 +166,7 @@ class MechanismState(StateSpace):
                     found[row] = between
 
     def renewed(self, y: Array) -> Array:
-        """With the loops closed, rates that fit them, and quaternions of length one.
+        """The state with its loops closed, rates that fit them, and quaternions of length one.
 
         A single state whose loops cannot be closed raises ConvergenceError; such rows of several are NaN.
         """
@@ -308,12 +309,8 @@ class MechanismFormulas:
         self.mechanism = mechanism = space.robot
         size = mechanism._analysis.size
         self.cut, self.independent = space.cut, space.independent
-        self.numbers = {"tree": space.cut, "tree_rates": mechanism._analysis.parameters.n}
+        self.parts: Mapping[str, int] = {"tree": space.cut, "tree_rates": mechanism._analysis.parameters.n}
         self.gap = min(CLOSED_GAP * max(1.0, size), RECORDED_GAP * size)
-
-    @property
-    def parts(self) -> Mapping[str, int]:
-        return self.numbers
 
     def packed(self, model: Any, position: Scalars, velocity: Scalars) -> list[Scalar]:
         return formula_results(self.mechanism, "state_of_position", model, position, velocity)

@@ -16,7 +16,7 @@ from tauforge.errors import ModelError
 from tauforge.evaluation.reference import reference
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters
 from tauforge.formulations.mechanism.reactions import wrenches_of_multipliers
-from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of, mechanism_size
+from tauforge.robots.mechanism.assembly import Assembly, assembled
 from tauforge.robots.mechanism.choices import independent_body, independent_rates, legs, reduced_sets, reductions
 from tauforge.robots.mechanism.loop_matrices import LoopEquations
 from tauforge.robots.mechanism.mobility import (
@@ -100,35 +100,35 @@ class Analysis(NamedTuple):
 
 
 def analyse(m: MechanismDescription) -> Analysis:
-    floating = independent_body(m)
-    tree = spanning_tree(m.bodies, m.joints, floating, m.cut)
+    tree = spanning_tree(m.bodies, m.joints, independent_body(m), m.cut)
     assembly = assembled(m.bodies, m.joints, tree)
-    cuts = cuts_of(assembly, m.joints, tree)
     names = rate_names(m, tree, assembly)
-    bare = bare_parameters(m, tree, assembly, cuts)
-    size = mechanism_size(m.bodies, m.joints)
+    bare = bare_parameters(m, tree, assembly)
     loops = LoopEquations(bare)
     found = mobility(loops, assembly.home)
-    cut_names = _cut_names(m, tree)
+    through = tuple((m.joints[b.joint].name, b.copy_of) for b in tree.branches if b.copy_of and b.joint is not None)
+    cut_names = (*(m.joints[k].name for k in tree.cut), *(joint for joint, _ in through))
     _check_home(loops, assembly, cut_names, names)
     if found.freedom == 0:
         raise ModelError(
-            "it cannot move: its constraints lock it", field="joints", remedy=_why_locked(found, m.joints, size)
+            "it cannot move: its constraints lock it", field="joints", remedy=_why_locked(found, m.joints, bare.size)
         )
-    actuated = _actuated(m, assembly)
+    by_joint = zip(m.joints, assembly.joint_rates, strict=True)
+    actuated = tuple(k for joint, rates in by_joint if joint.actuated for k in rates or ())
     independent = independent_rates(m, names, found, actuated, assembly)
     sets = reduced_sets(bare, found, independent)
-    cheap = reductions(bare, found, sets)
-    working = independent_forces(found, actuated)
-    parameters = bare._replace(independent=independent, reductions=cheap, actuated=actuated, working=working)
-    parameters = parameters.reduced(0)[0]
+    parameters, _ = bare._replace(
+        independent=independent,
+        reductions=reductions(bare, found, sets),
+        actuated=actuated,
+        working=independent_forces(found, actuated),
+    ).reduced(0)
     parameters = parameters._replace(legs=legs(parameters, found.positions))
-    controlled = controls(found, actuated)
     parameters = _with_unknown_reactions(parameters, found)
     structure = Structure(
         tuple((b.inner, None if b.joint is None else m.joints[b.joint].name, b.outer) for b in tree.branches),
-        tuple(m.joints[k].name for k in tree.cut),
-        tuple((m.joints[b.joint].name, b.copy_of) for b in tree.branches if b.copy_of and b.joint is not None),
+        cut_names[: len(tree.cut)],
+        through,
         tree.floating,
         found.freedom,
         _redundant(bare, found, cut_names),
@@ -137,7 +137,8 @@ def analyse(m: MechanismDescription) -> Analysis:
         tuple(tuple(names[k] for k in z) for z in sets),
         tuple(names[parameters.frames[step.joint].at] for step in parameters.legs),
     )
-    return Analysis(structure, tree, assembly, parameters, found, names, cut_names, size, controlled)
+    controlled = controls(found, actuated)
+    return Analysis(structure, tree, assembly, parameters, found, names, cut_names, bare.size, controlled)
 
 
 def rate_names(m: MechanismDescription, tree: SpanningTree, assembly: Assembly) -> tuple[str, ...]:
@@ -154,11 +155,6 @@ def rate_names(m: MechanismDescription, tree: SpanningTree, assembly: Assembly) 
 
 
 # ------------------------------------------------------------------------------------------------------------ freedom
-
-
-def _cut_names(m: MechanismDescription, tree: SpanningTree) -> tuple[str, ...]:
-    through = [m.joints[b.joint].name for b in tree.branches if b.copy_of is not None and b.joint is not None]
-    return (*(m.joints[k].name for k in tree.cut), *through)
 
 
 def _check_home(loops: LoopEquations, assembly: Assembly, names: Sequence[str], rates: Sequence[str]) -> None:
@@ -191,15 +187,6 @@ def _why_locked(found: Mobility, joints: Sequence[MechanismJoint], size: float) 
         counts += f"; {redundant} of them {'is' if redundant == 1 else 'are'} redundant"
     astray = misaligned_axes(joints, size)
     return f"{counts}. Axes that should be parallel or meet must be exactly so" + (f": {astray}" if astray else "")
-
-
-def _actuated(m: MechanismDescription, assembly: Assembly) -> tuple[int, ...]:
-    found: list[int] = []
-    for joint, rates in zip(m.joints, assembly.joint_rates, strict=True):
-        if joint.actuated:
-            assert rates is not None
-            found += rates
-    return tuple(found)
 
 
 def _redundant(

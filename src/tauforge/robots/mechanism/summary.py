@@ -1,4 +1,4 @@
-"""A mechanism in words and tables, and what about it will disappoint later."""
+"""Summary of a mechanism in words and tables, and issues with it that show up later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a serial arm is: a frozen, validated description, and the changes one may ask of it."""
+"""The description of a serial arm: frozen and validated, with changed copies."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ class ArmDescription(Robot):
 
     @property
     def _numbers(self) -> ArmNumbers:
-        """What the formulas need of the arm."""
+        """Numbers of the arm for the formulas."""
         return ArmNumbers(
             tuple(joint.as_numbers for joint in self.joints),
             Vector(*self.gravity),

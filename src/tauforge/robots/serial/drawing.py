@@ -1,4 +1,4 @@
-"""An arm as a picture shows it."""
+"""Drawings of an arm, and the joint reactions in them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def drawn(arm: SerialArm, position: ArrayLike) -> Drawing:
 def reactions(
     arm: SerialArm, position: Array, velocity: Array, acceleration: Array, **loads: Any
 ) -> tuple[Reaction, ...]:
-    """What link i-1 exerts on link i, for every joint."""
+    """Wrenches of link i-1 on link i, for every joint."""
     frames = np.asarray(arm.link_frames(position))
     wrenches = np.asarray(arm.joint_wrenches(position, velocity, acceleration, **loads))
     R = frames[..., :-1, :3, :3]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from tauforge.algebra.condition import condition
 from tauforge.algebra.dual import Dual, derivative, seeded
@@ -41,14 +41,6 @@ Scalars = Sequence[Scalar]
 INVERSE_KINEMATICS_STEPS = 3  # of one call: more are compiled longer, fewer are called more often
 
 
-class Loads(NamedTuple):
-    """Loads as the formulations take them: the arm with its payload, the wrench on its last link, the base."""
-
-    arm: ArmParameters
-    tip: Wrench
-    base: BaseState
-
-
 def loads_of(
     model: ArmModel,
     q: Scalars,
@@ -56,8 +48,11 @@ def loads_of(
     payload: Scalars | None = None,
     base_motion: Scalars | None = None,
     tool_axes: bool = False,
-) -> Loads:
-    """Loads from flat lists; payload: mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz in the tool frame."""
+) -> tuple[ArmParameters, Wrench, BaseState]:
+    """The arm with the payload fixed to its tool, the wrench on its last link, and the motion of its base.
+
+    payload: mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz in the tool frame
+    """
     arm, tip = model.parameters, NO_WRENCH
     if payload is not None:
         arm = with_payload(arm, body_of(payload))
@@ -65,9 +60,9 @@ def loads_of(
         given = Wrench(Vector(*tip_wrench[:3]), Vector(*tip_wrench[3:]))
         tip = kinematics.wrench_on_last_link(arm, q, given, world_axes=not tool_axes)
     if base_motion is None:
-        return Loads(arm, tip, base_at_rest(arm))
+        return arm, tip, base_at_rest(arm)
     omega, alpha, a = (Vector(*base_motion[k : k + 3]) for k in (0, 3, 6))
-    return Loads(arm, tip, moving_base(arm, omega, alpha, a))
+    return arm, tip, moving_base(arm, omega, alpha, a)
 
 
 def rigid_inverse_dynamics(
@@ -278,5 +273,5 @@ def inverse_kinematics_steps(
 
 def energy(model: ArmModel, q: Scalars, qd: Scalars, payload: Scalars | None = None) -> list[Scalar]:
     """Kinetic, potential."""
-    arm = loads_of(model, q, payload=payload).arm
+    arm, _, _ = loads_of(model, q, payload=payload)
     return [energies.kinetic_energy(arm, model.drives, q, qd), energies.potential_energy(arm, q)]

@@ -1,7 +1,7 @@
 """Inverse kinematics of arms: damped least squares within the limits, for batches of poses, from many starts at once.
 
 Every start of every pose is a row of one batch, which advances by a few steps (`levenberg_marquardt`) a call. A pose
-leaves the batch as soon as one of its starts arrives. What happens to a pose does not depend on the others.
+leaves the batch as soon as one of its starts arrives. Results of a pose do not depend on the others.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TASK = 6  # directions
 
 
 class JointRanges(NamedTuple):
-    """Where an arm's joints may be, and where it is sensible to look for them.
+    """Limits of an arm's joints, and the ranges that starts are taken from.
 
     lower, upper: (n,) limits; those that are absent are as large as a parameter of a robot may be
     middle, half: (n,) of where starts are taken from; half is NaN for prismatic joints without limits
@@ -53,7 +53,7 @@ class JointRanges(NamedTuple):
 
 
 class PoseTasks(NamedTuple):
-    """What the rows of a batch are asked for: target (k, 12), asked (6,), lower and upper (n,), length (k, 1)."""
+    """Tasks of a batch, row by row: target (k, 12), asked (6,), lower and upper (n,), length (k, 1)."""
 
     target: Array
     asked: Array
@@ -89,14 +89,14 @@ def joint_ranges(arm: SerialArm) -> JointRanges:
 
 @cache
 def directions(count: int, n: int) -> Array:
-    """Where starts are within the ranges of the joints, (count, n) from -1 to 1; random, and always the same."""
+    """Random starts (count, n), from -1 to 1 within the ranges of the joints; the same in every call."""
     return np.random.default_rng(count).uniform(-1, 1, (count, n))
 
 
 def solve(
     arm: SerialArm, pose: ArrayLike, guess: ArrayLike | None, mask: ArrayLike | None, tolerance: float, on_failure: str
 ) -> Array:
-    """As `SerialArm.inverse_kinematics`, which documents it."""
+    """Solves `SerialArm.inverse_kinematics`, which documents it."""
     poses, starts = checked_poses(pose), None
     asked, enough = checked_mask(mask), checked_tolerance(tolerance)
     if on_failure not in ("raise", "nan"):
@@ -141,14 +141,14 @@ def solve(
 
 
 def task_of(targets: Array, asked: Array, ranges: JointRanges) -> PoseTasks:
-    """Lengths are measured against a third of the stretched arm, or of the way to the target if that is longer."""
+    """Tasks whose lengths are measured against a third of the stretched arm, or of a longer way to the target."""
     away = np.linalg.norm(targets[:, 3::4] - ranges.origin, axis=1, keepdims=True)
     length = np.maximum(away, ranges.stretched) / 3
     return PoseTasks(targets, asked, ranges.lower, ranges.upper, np.where(length > 0, length, 1.0))
 
 
 def searched(arm: SerialArm, task: PoseTasks, guess: Array | None, enough: float) -> tuple[Array, Array, int]:
-    """Joint coordinates (k, n) and residuals (k,) of every row, and the steps that a row was given at most.
+    """Joint coordinates (k, n) and residuals (k,) of every row, and the largest number of steps of a row.
 
     The guess comes first, then random starts, more of them at every attempt. The best start goes on in the next one:
     near a singular posture it comes nearer by only a half in every step.
@@ -170,7 +170,7 @@ def searched(arm: SerialArm, task: PoseTasks, guess: Array | None, enough: float
 
 
 def best_of_starts(arm: SerialArm, task: PoseTasks, q: Array, enough: float) -> tuple[Array, Array]:
-    """For every row of the task the start (k, s, n) that arrives in the fewest calls, or else ends nearest."""
+    """The start of each row, of those in q (k, s, n), that arrives in the fewest calls, or else ends nearest."""
     count, starts, n = q.shape
     found, best = np.empty((count, n)), np.empty(count)
     going, task, q = np.arange(count), task.repeated(starts), q.reshape(-1, n)
@@ -194,7 +194,7 @@ def best_of_starts(arm: SerialArm, task: PoseTasks, q: Array, enough: float) -> 
 
 
 def approached(arm: SerialArm, poses: Array, q: Array, enough: float = POSE_TOLERANCE) -> tuple[Array, Array]:
-    """From near the answer, without other starts and without limits: joint coordinates (k, n) and residuals (k,).
+    """Joint coordinates (k, n) and residuals (k,) from starts near the answer, without other starts and limits.
 
     poses: (k, 4, 4), q: (k, n)
     """
@@ -206,7 +206,7 @@ def approached(arm: SerialArm, poses: Array, q: Array, enough: float = POSE_TOLE
 
 
 def towards(arm: SerialArm, pose: Array, near: Array) -> Array:
-    """From one position, without other starts: the joint coordinates (n,) within the limits nearest to the pose.
+    """Joint coordinates (n,) within the limits nearest to the pose, from one position, without other starts.
 
     Where it cannot be reached the tool comes as near as a few steps bring it, so that a hand can go on dragging.
     """
@@ -217,7 +217,7 @@ def towards(arm: SerialArm, pose: Array, near: Array) -> Array:
 
 
 def advanced(arm: SerialArm, task: PoseTasks, q: Array) -> tuple[Array, Array]:
-    """A few steps for every row: joint coordinates (k, n) and residuals (k,)."""
+    """Joint coordinates (k, n) and residuals (k,) after a few more steps."""
     target, *others = task
     arguments = dict(zip(("target", "q", "asked", "lower", "upper", "length"), (target, q, *others), strict=True))
     moved, residuals = arm._evaluator("inverse_kinematics_steps", arguments)

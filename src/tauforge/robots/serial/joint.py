@@ -102,7 +102,7 @@ class Joint:
 
     @property
     def as_numbers(self) -> JointNumbers:
-        """What the formulas need of the joint."""
+        """Numbers of the joint for the formulas."""
         plus, minus = self.coulomb
         return JointNumbers(
             self.kind == "R",

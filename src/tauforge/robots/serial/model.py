@@ -148,7 +148,7 @@ JOINT_SHARES: dict[str, Shape] = {
 
 
 def varying_fields(arm: ArmDescription) -> dict[str, Shape]:
-    """Fields of an arm that may vary, each for every joint; gravity is one vector."""
+    """Shapes of the fields that may vary, each of them for every joint; gravity is one vector."""
     absent = () if _has_dh(arm) else DH_FIELDS
     shapes = {field: (arm.n, *share) for field, share in JOINT_SHARES.items() if field not in absent}
     return {"gravity": (3,), **shapes}

@@ -1,4 +1,4 @@
-"""What a Stewart platform is: a frozen, validated description, and the changes one may ask of it."""
+"""The description of a Stewart platform: frozen and validated, with changed copies."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ class PlatformDescription(Robot):
 
     @property
     def axes_are_default(self) -> bool:
-        """Whether the universal axes are those that follow from the base points, whether they were given or not."""
+        """True where the universal axes are those that follow from the base points, given or not."""
         if self.universal_axes is None:
             return False
         bare = self._default_axes()

@@ -57,7 +57,7 @@ class Plate(NamedTuple):
 
 @ours
 class PlatformDesigns(Designs):
-    """What the circles of joints, the legs and the platform are made to."""
+    """Radii and angles of the circles of joints, lengths of the legs, mass of the platform."""
 
     robot: StewartPlatform
 

@@ -1,4 +1,4 @@
-"""A platform as a picture shows it."""
+"""Drawings of a platform, and the joint reactions in them."""
 
 from __future__ import annotations
 

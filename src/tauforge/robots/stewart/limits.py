@@ -104,7 +104,7 @@ def named(platform: PlatformDescription) -> tuple[Limit, ...]:
 
 
 def told(platform: PlatformDescription) -> int:
-    """How many numbers the formula tells of a pose, `nearest` of the formulation."""
+    """Count of the numbers of `nearest_limits`."""
     cones, touching = platform.cone_angles is not None, platform.leg_radius is not None
     return LEGS * (platform.stroke is not None) + 2 * LEGS * cones + 3 * touching + 1
 

@@ -90,7 +90,7 @@ def platform_parameters(platform: PlatformDescription) -> PlatformParameters:
 
 
 def varying_fields(platform: PlatformDescription) -> dict[str, tuple[int, ...]]:
-    """The fields that may vary, with their shapes."""
+    """Shapes of the fields that may vary."""
     return {field: shape for field, shape in FIELD_SHAPES.items() if _refusal(platform, field) is None}
 
 
@@ -107,7 +107,7 @@ def check_varying(platform: PlatformDescription, fields: Sequence[str]) -> None:
 
 
 def _refusal(platform: PlatformDescription, field: str) -> tuple[str, str] | None:
-    """Why a field cannot vary, and what to do, if there is something; None where it can."""
+    """The reason why a field cannot vary, and a remedy or ""; None where it can."""
     spherical, part = platform.base_joint != UNIVERSAL, field.removesuffix("_mass")
     if spherical and field in SPINNING:
         return "legs have spherical joints at both ends: it could spin them", ""
@@ -156,7 +156,7 @@ def varied_model(platform: PlatformDescription, values: Mapping[str, Scalars]) -
 
 
 def _value(platform: PlatformDescription, field: str, values: Mapping[str, Scalars]) -> Scalars | None:
-    """What varies, or the platform's own, as a flat list; None where it has none."""
+    """The varying value of a field, or the platform's own, as a flat list; None where it has none."""
     own = getattr(platform, field)
     return values.get(field, None if own is None else np.ravel(own).tolist())
 

@@ -243,7 +243,7 @@ def refined(platform: StewartPlatform, lengths: Array, state: Array, enough: flo
 
 
 def distinct(states: Array, scale: float) -> tuple[Array, Array]:
-    """Where each different state first occurs, and how often it occurs, in order of first occurrence.
+    """Rows in which different states first occur, in order, and how often each of them occurs.
 
     scale: m, of what a difference of places is measured against
     """

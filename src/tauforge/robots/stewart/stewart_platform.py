@@ -167,7 +167,7 @@ class StewartPlatform(PlatformDescription):
     def leg_motion(
         self, pose: ArrayLike, twist: ArrayLike | None = None, acceleration: ArrayLike | None = None
     ) -> LegMotions:
-        """How every leg and joint moves. twist: (..., 6) v, omega; acceleration: (..., 6) v', omega'; base frame.
+        """Motion of every leg and joint. twist: (..., 6) v, omega; acceleration: (..., 6) v', omega'; base frame.
 
         Identity: rates are the time derivatives of the lengths, accelerations those of the rates.
         """
@@ -262,7 +262,7 @@ class StewartPlatform(PlatformDescription):
 
     @quick
     def nearest_limits(self, pose: ArrayLike) -> Array:
-        """What `within_limits` tells of a pose in one array (..., k), for loops that have no time for more.
+        """Numbers of `within_limits` in one array (..., k), for loops that have no time for more.
 
         It has, for the limits that the platform has: 6 margins of the strokes, 6 and 6 of the cones; the clearance and
         the numbers of its two legs; and last a number that is at least 0 where all hold.
@@ -273,7 +273,7 @@ class StewartPlatform(PlatformDescription):
 
     @on_processor
     def within_limits(self, pose: ArrayLike, forces: ArrayLike | None = None) -> pose_limits.Limits:
-        """Which limits hold, with margins; a limit that was not given is None.
+        """Margins of the limits, and where all hold; a limit that was not given is None.
 
         forces: (..., 6) N of the legs, if those are to be judged too
         """

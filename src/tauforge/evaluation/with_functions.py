@@ -47,14 +47,22 @@ def quick(method: Callable[Concatenate[R, P], Answer]) -> Callable[Concatenate[R
 
 
 def by_table(method: Callable[Concatenate[R, P], Answer]) -> Callable[Concatenate[R, P], Answer]:
-    """A method that the entry of its name in the robot's table answers. Its own body is its documentation."""
-    name = method.__name__
-    places = [key for key, x in inspect.signature(method).parameters.items() if x.kind is x.POSITIONAL_OR_KEYWORD][1:]
+    """A method that the entry of its name in the robot's table answers. Its own body is its documentation.
+
+    Where its signature is (*state, **loads), the entry says what it takes by position and by keyword.
+    """
+    name, parameters = method.__name__, inspect.signature(method).parameters
+    places = [key for key, x in parameters.items() if x.kind is x.POSITIONAL_OR_KEYWORD][1:]
+    takes_any = any(x.kind is x.VAR_POSITIONAL for x in parameters.values())
 
     @wraps(method)
     def answered(self: Any, /, *given: P.args, **named: P.kwargs) -> Answer:
         method(self, *given, **named)  # Python words what is wrong with the arguments
-        arguments, on_singular, options = self._sorted(name, {**dict(zip(places, given, strict=False)), **named})
+        if takes_any:
+            everything = self._by_name(name, given, named)
+        else:
+            everything = {**dict(zip(places, given, strict=False)), **named}
+        arguments, on_singular, options = self._sorted(name, everything)
         found: Any = self._answer(name, arguments, on_singular, **options)
         result: Answer = found[0] if len(found) == 1 else found
         return result
@@ -139,15 +147,10 @@ class WithFunctions(ABC):
         self._check_loads([name for name, value in arguments.items() if value is not None], options)
         return arguments, on_singular, options
 
-    def _answer_call(self, function: str, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        """The default of a method: the table's entry says what it takes by position and by keyword."""
+    def _by_name(self, function: str, given: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         if function not in self.functions:
             raise UnsupportedFeatureError(f"{self.name} has no {function}", field=function)
-        words = self._check_options(function, named)
-        everything = by_name(self.name, function, self.functions[function], given, words)
-        arguments, on_singular, options = self._sorted(function, everything)
-        found = self._answer(function, arguments, on_singular, **options)
-        return found[0] if len(found) == 1 else found
+        return by_name(self.name, function, self.functions[function], given, self._check_options(function, named))
 
     def kernel(
         self,

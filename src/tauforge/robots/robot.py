@@ -17,7 +17,7 @@ from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation.arguments import known_fields
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
-from tauforge.evaluation.with_functions import WithFunctions, quick
+from tauforge.evaluation.with_functions import WithFunctions, by_table
 from tauforge.kernels.specification import Shape
 from tauforge.robots.capabilities import Bounds, Designs, Dissipation, Sensors
 from tauforge.robots.drawing import Drawing, Reaction
@@ -183,41 +183,31 @@ class Robot(WithFunctions):
 
     # ----------------------------------------------------------------------------------------------------- dynamics
 
-    @quick
+    @by_table
     def inverse_dynamics(self, *state: Any, **loads: Any) -> Array:
         """Actuator forces (..., m) from position, velocity and acceleration, (..., n) each.
 
         Loads and options of the table's entry by keyword; on_singular="nan" where the entry has a guard.
         """
-        found: Array = self._answer_call("inverse_dynamics", state, loads)
-        return found
 
-    @quick
+    @by_table
     def forward_dynamics(self, *state: Any, **loads: Any) -> Array:
         """Accelerations (..., n) from position, velocity (..., n) and actuator forces (..., m).
 
         Keywords as in `inverse_dynamics`.
         """
-        found: Array = self._answer_call("forward_dynamics", state, loads)
-        return found
 
-    @quick
+    @by_table
     def energy(self, *state: Any, **loads: Any) -> tuple[Array, Array]:
         """Kinetic and potential energy, J, each (...), from position and velocity."""
-        found: tuple[Array, Array] = self._answer_call("energy", state, loads)
-        return found
 
-    @quick
+    @by_table
     def inverse_dynamics_derivatives(self, *state: Any, **loads: Any) -> tuple[Array, Array, Array]:
         """Derivatives of inverse_dynamics by position, velocity and acceleration, each (..., m, n)."""
-        found: tuple[Array, Array, Array] = self._answer_call("inverse_dynamics_derivatives", state, loads)
-        return found
 
-    @quick
+    @by_table
     def forward_dynamics_derivatives(self, *state: Any, **loads: Any) -> tuple[Array, Array, Array]:
         """Derivatives of forward_dynamics by position, velocity (..., n, n) and force (..., n, m)."""
-        found: tuple[Array, Array, Array] = self._answer_call("forward_dynamics_derivatives", state, loads)
-        return found
 
     # ---------------------------------------------------------------------------------------------------- positions
 

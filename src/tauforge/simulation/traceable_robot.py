@@ -22,7 +22,7 @@ from tauforge.robots.capabilities import Capability
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import formula_results
 
-EVALUATING = ("_answer_call", "_sorted", "_answer", "kernel")  # the way from a method of dynamics to its formula
+EVALUATING = ("_by_name", "_sorted", "_answer", "kernel")  # the way from a method of dynamics to its formula
 
 
 def kernel_stands_for(robot: Robot, *methods: str) -> bool:

@@ -164,6 +164,15 @@ class PlatformDescription(Robot):
     def has_masses(self) -> bool:
         return self.platform_mass is not None
 
+    def _check_masses(self, field: str) -> None:
+        """ModelError for a field or function that needs masses, where there are none."""
+        if not self.has_masses:
+            raise ModelError(
+                f"{self.name} has a geometry but no masses",
+                field=field,
+                remedy="Give lower_mass, upper_mass, platform_mass and so on",
+            )
+
     @computed_once
     def parameters(self) -> PlatformParameters:
         """The platform as the formulations see it; without masses all of them are 0."""
@@ -215,12 +224,7 @@ class PlatformDescription(Robot):
         Identity: every dynamic quantity equals that of this platform with payload=.
         """
         numbers = one_payload(payload).numbers()
-        if not self.has_masses:
-            raise ModelError(
-                f"{self.name} has a geometry but no masses",
-                field="payload",
-                remedy="Give lower_mass, upper_mass, platform_mass and so on",
-            )
+        self._check_masses("payload")
         both = with_payload(self.parameters, body_of(numbers.tolist())).body
         return self.replace(
             platform_mass=float(both.mass),

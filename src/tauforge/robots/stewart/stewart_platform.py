@@ -24,7 +24,7 @@ from tauforge.formulations.stewart import EXACT
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.capabilities import Bounds, Dissipation
-from tauforge.robots.loads import BaseMotion, Payload
+from tauforge.robots.loads import PAYLOAD, BaseMotion, Payload
 from tauforge.robots.records import Actuator, Coordinate
 from tauforge.robots.stewart import capabilities
 from tauforge.robots.stewart import limits as pose_limits
@@ -37,18 +37,6 @@ from tauforge.robots.stewart.functions import JointReactions, LegMotions, functi
 from tauforge.robots.stewart.summary import summary
 
 Scalars = Sequence[Scalar]
-GEOMETRY = (
-    "force_matrix",
-    "inverse_kinematics",
-    "leg_motion",
-    "limit_margins",
-    "nearest_limits",
-    "condition_number",
-    "twist_of",
-    "acceleration_of",
-    "tracked_pose",
-    "refine",
-)
 COORDINATES = tuple(
     Coordinate(f"{angle}{axis}", unit, f"{angle}{axis}", f"{rate}_{axis}", f"{second}_{axis}", wraps=unit == "rad")
     for angle, unit, rate, second in (("", "m", "v", "a"), ("theta_", "rad", "omega", "alpha"))
@@ -113,12 +101,9 @@ class StewartPlatform(PlatformDescription):
         return Dissipation(self) if any(self.friction) else None
 
     def check_function(self, function: str) -> None:
-        if not self.has_masses and function not in GEOMETRY:
-            raise ModelError(
-                f"{self.name} has a geometry but no masses",
-                field=function,
-                remedy="Give lower_mass, upper_mass, platform_mass and so on",
-            )
+        entry = self.functions.get(function)
+        if entry is None or PAYLOAD in entry.optional:  # what depends on masses takes a payload
+            self._check_masses(function)
 
     def _check_loads(self, loads: Collection[str], options: Mapping[str, Any]) -> None:
         if "base_motion" in loads:

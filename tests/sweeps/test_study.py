@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import dataclass
+from pkgutil import resolve_name
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import pytest
 import tauforge as tf
 from support.sweep_studies import Encoded, axes_of, encoded
 from tauforge.sweeps import Axis, Result, Study, ready_study
-from tauforge.sweeps.fingerprint import described, differences, digest
+from tauforge.sweeps.fingerprint import FORMER_NAMES, described, differences, digest
 
 X = (Axis("x", [0, 1]),)
 
@@ -187,3 +188,11 @@ def test_holding_forces_are_those_of_the_robot(name):
     (found,) = asked.computed(given)["largest_force"]
     assert found == np.float32(np.abs(robot.holding_forces(position[None])).max())
     assert asked.axes[0].unit == robot.coordinates[1].unit
+
+
+def test_renamed_classes_are_known_by_their_former_names():
+    """Stores that were made before a class was renamed still open."""
+    for now, then in FORMER_NAMES.items():
+        (module, name), (old_module, old_name) = (full.rsplit(".", 1) for full in (now, then))
+        former = type("Former", (), {"__module__": old_module, "__qualname__": old_name})
+        assert digest(resolve_name(f"{module}:{name}")) == digest(former)

@@ -133,16 +133,13 @@ class Front:
 
         path: where to write it, .png, .svg or .pdf
         """
-        from tauforge.charts.with_matplotlib import IMAGE_SUFFIXES, drawn, save_figure
+        from tauforge.charts.with_matplotlib import check_ending, drawn, save_figure
 
-        target = None if path is None else Path(path)
-        if target is not None and target.suffix.lower() not in IMAGE_SUFFIXES:
-            raise ModelError(
-                f"unknown suffix {target.suffix!r}", file=target, remedy=f"Use one of {', '.join(IMAGE_SUFFIXES)}"
-            )
+        if path is not None:
+            check_ending(Path(path))
         made = drawn(self.figure())
-        if target is not None:
-            save_figure(made, target)
+        if path is not None:
+            save_figure(made, Path(path))
         return made
 
 

@@ -24,7 +24,7 @@ from tauforge_papers.rules import true_or_mended
 from tauforge_papers.wording import ROUNDING
 
 K_LINE = "        K = second_moments(body.inertia)\n"
-IMPORT = "from tauforge.algebra.inertias import second_moments"
+IMPORT = "import acceleration_matrix,"
 BEFORE = "alpha + cross(omega, E_Z * qd[i])"  # eq. 3.16, before the rotation
 AS_VECTORS = on_random_arms(newton_euler, (BEFORE, "alpha + cross(omega + E_Z * qd[i], E_Z * qd[i])"))
 AS_COMPONENTS = on_random_arms(newton_euler, (BEFORE, "alpha + cross(R_down[i] @ (omega + E_Z * qd[i]), E_Z * qd[i])"))
@@ -110,7 +110,7 @@ MISPRINTS = (
         "misprint-k",
         on_random_arms(
             modified_newton_euler,
-            (IMPORT, "from tauforge.algebra.inertias import point_mass_inertia, second_moments"),
+            (IMPORT, f"{IMPORT} point_mass_inertia,"),
             (K_LINE, "        K = second_moments(body.inertia + point_mass_inertia(body.mass, body.com + r[i]))\n"),
         ),
     ),

@@ -8,6 +8,7 @@ import pytest
 from support.tolerances import EPSILON, ROUNDING, error, solve_tolerance
 from tauforge.algebra.linear import (
     factored,
+    independent_rows,
     inverse,
     nearest_solution,
     orthogonalised,
@@ -118,3 +119,13 @@ def test_dependent_columns_are_not_finite():
         arrays = [[np.array([x]) for x in column] for column in columns]
         found = nearest_solution(orthogonalised(arrays), [np.array([1.0])] * 3)
     assert not np.isfinite(found).all()
+
+
+def test_independent_rows_are_the_first_that_span_all():
+    """A dependent row, a zero row and a row that is nearly dependent are passed over; the choice has full rank."""
+    a, b, c = np.random.default_rng(4).normal(size=(3, 3))
+    rows = [a, np.zeros(3), 2 * a, b, a - 3 * b, a + b + 1e-9 * c, c]
+    chosen = independent_rows([row.tolist() for row in rows], 3, 1e-6)
+    assert chosen == [0, 3, 6]
+    assert np.linalg.matrix_rank(np.array(rows)[chosen]) == 3
+    assert independent_rows([row.tolist() for row in rows], 2, 1e-6) == [0, 3]

@@ -198,3 +198,26 @@ def smallest_solution(A: Orthogonal, right: Scalars) -> list[Scalar]:
 
 def _without(a: Scalars, q: Scalars, share: Scalar) -> list[Scalar]:
     return [x if is_zero(y) else x - share * y for x, y in zip(a, q, strict=True)]
+
+
+def independent_rows(rows: Sequence[Sequence[float]], most: int, smallest: float) -> list[int]:
+    """Numbers of the first rows that are independent of those before them, by Gram-Schmidt; at most so many.
+
+    smallest: share of a row's length that must be left
+    """
+    basis: list[list[float]] = []
+    chosen: list[int] = []
+    for k, row in enumerate(rows):
+        norm = sum(x * x for x in row) ** 0.5
+        if norm == 0 or len(chosen) == most:
+            continue
+        rest = [x / norm for x in row]
+        for _ in range(2):
+            for e in basis:
+                along = sum(x * y for x, y in zip(rest, e, strict=True))
+                rest = [x - along * y for x, y in zip(rest, e, strict=True)]
+        length = sum(x * x for x in rest) ** 0.5
+        if length > smallest:
+            basis.append([x / length for x in rest])
+            chosen.append(k)
+    return chosen

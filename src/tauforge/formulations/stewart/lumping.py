@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tauforge.algebra.inertias import point_mass_inertia, second_moments
-from tauforge.algebra.linear import solved_by_pivots
+from tauforge.algebra.linear import independent_rows, solved_by_pivots
 from tauforge.algebra.scalars import Scalar, is_number, sqrt
 from tauforge.algebra.vectors import E_Z, Matrix, Vector, dot, outer
 from tauforge.formulations.bodies import BodyParameters
@@ -117,7 +117,9 @@ def masses_at(points: list[Vector], wanted: list[Scalar]) -> tuple[list[Scalar],
         return [0.0] * len(points), wanted
     columns = [moments(1.0, point, outer(point, point)) for point in points]
     rows = [[float(column[k]) for column in columns] for k in range(len(wanted))]
-    masses, chosen = bounded_masses(rows, [float(y) for y in wanted], independent_rows(rows, len(points)))
+    masses, chosen = bounded_masses(
+        rows, [float(y) for y in wanted], independent_rows(rows, len(points), SMALLEST_PIVOT)
+    )
     rest = []
     for k, (row, y) in enumerate(zip(rows, wanted, strict=True)):
         taken = [a * m for a, m in zip(row, masses, strict=True)]
@@ -143,26 +145,6 @@ def bounded_masses(
         if sum(abs(m) for m in tried) <= largest:
             masses, chosen = tried, [*chosen, k]
     return masses, chosen
-
-
-def independent_rows(rows: list[list[float]], most: int) -> list[int]:
-    """The first rows, in order, that are independent of those before them (Gram-Schmidt with a threshold)."""
-    basis: list[list[float]] = []
-    chosen: list[int] = []
-    for k, row in enumerate(rows):
-        norm = sum(x * x for x in row) ** 0.5
-        if norm == 0 or len(chosen) == most:
-            continue
-        rest = [x / norm for x in row]
-        for _ in range(2):
-            for e in basis:
-                along = sum(x * y for x, y in zip(rest, e, strict=True))
-                rest = [x - along * y for x, y in zip(rest, e, strict=True)]
-        length = sum(x * x for x in rest) ** 0.5
-        if length > SMALLEST_PIVOT:
-            basis.append([x / length for x in rest])
-            chosen.append(k)
-    return chosen
 
 
 def least_norm(rows: list[list[float]], wanted: list[float], chosen: list[int]) -> list[float]:

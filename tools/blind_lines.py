@@ -1,7 +1,7 @@
 """Draws lines of src/tauforge at random, to see whether a stranger finds their folder: `python tools/blind_lines.py`.
 
 A line is drawn among all that hold code and are no imports. It is shown without its path, marked by ">", with the lines
-around it (`--context`, five by default) as they stand in the file. `--answers` prints the folders instead. The same
+around it (`--context`, ten by default) as they stand in the file. `--answers` prints the folders instead. The same
 seed draws the same lines of the same sources.
 """
 
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--sources", type=Path, default=SOURCES)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--context", type=int, default=5)
+    parser.add_argument("--context", type=int, default=10)
     parser.add_argument("--answers", action="store_true")
     given = parser.parse_args()
     for place, (path, number) in enumerate(drawn(given.sources, given.count, given.seed), 1):

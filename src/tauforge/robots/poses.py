@@ -5,6 +5,7 @@ A pose is (..., 6): x, y, z, theta_x, theta_y, theta_z with R = Rz Ry Rx; a twis
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from tauforge.algebra.rotations import (
     rotation_of,
     rotation_vector,
 )
-from tauforge.algebra.scalars import FoldingScalar, is_number
+from tauforge.algebra.scalars import FoldingScalar, Scalar, absolute, cos, is_number, select
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ShapeError
@@ -44,7 +45,8 @@ def pose_rates(pose: ArrayLike, twist: ArrayLike, acceleration: ArrayLike | None
     p, t, a = _aligned(pose, twist, np.zeros(6) if acceleration is None else acceleration)
     theta = _angles(p)
     if p.dtype == object:  # scalars that record cannot be compared
-        rates = angle_rates(theta, _angles(t))
+        none: Scalar = select(absolute(cos(theta.y)), QUARTER_TURN, math.nan, 0.0)
+        rates = angle_rates(theta, _angles(t)) + Vector(none, none, none)
         return _joined(t, rates), _joined(a, angle_accelerations(theta, rates, _angles(a)))
     upright = np.abs(np.cos(p[..., 4])) < QUARTER_TURN
     if p.ndim == 1 and upright:

@@ -14,7 +14,7 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.evaluation.functions import choices, flat, results_of
+from tauforge.evaluation.functions import Doubtful, choices, flat, results_of
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.capabilities import Capability, Fields
 from tauforge.robots.formulations import WRENCH
@@ -131,8 +131,11 @@ class StateFormulas(Protocol):
     2. `packed` makes y from a position and a velocity, `position` and `velocity` take it apart.
     3. `rates` gives y' under actuator forces and with loads, such as a payload.
     4. `renewed` puts right what a step leaves.
+    5. `float64_for` says what float32 would not do; empty where it will do.
     Rows that are not good take that step by `StateSpace.rates_under` and `renewed`.
     """
+
+    float64_for: str
 
     @property
     def parts(self) -> Mapping[str, int]: ...
@@ -150,6 +153,8 @@ class StateFormulas(Protocol):
 
 class PlainFormulas:
     """y = position, velocity, where velocities are the rates of the coordinates."""
+
+    float64_for = ""
 
     def __init__(self, robot: Robot) -> None:
         self.robot, self.n = robot, robot.n
@@ -177,6 +182,15 @@ class PlainFormulas:
 
 def formula_results(robot: Robot, name: str, model: Any, *arguments: Any, loads: Loads | None = None) -> list[Scalar]:
     """A formula's results for a plain call, one after another. loads: its optional arguments, by name"""
+    return judged_results(robot, name, model, *arguments, loads=loads).values
+
+
+def judged_results(robot: Robot, name: str, model: Any, *arguments: Any, loads: Loads | None = None) -> Judged:
+    """The same, and a doubt where the function has a guard, which knows better where that is not below 1."""
     function = robot.functions[name]
     given = {argument.name: list(x) for argument, x in zip(function.arguments, arguments, strict=True)}
-    return flat(results_of(function.formula(model, **given, **(loads or {}), **choices(function.options)[0])))
+    found = function.formula(model, **given, **(loads or {}), **choices(function.options)[0])
+    doubts: tuple[Scalar, ...] = ()
+    if function.guard is not None and isinstance(found, Doubtful):
+        doubts = (found.doubt() * (1.0 / function.guard.limit),)
+    return Judged(flat(results_of(found)), doubts)

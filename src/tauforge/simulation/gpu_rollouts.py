@@ -25,9 +25,9 @@ from tauforge.kernels.specification import Shape, inputs_of
 from tauforge.simulation.integrators import AHEAD, FAR, WEIGHTS
 from tauforge.simulation.rollout_task import RolloutTask, RowGradients, as_rows
 from tauforge.simulation.step_formulas import StepFormulas, field_shape
-from tauforge.simulation.steps import ONE_KERNEL_OPERATIONS
 
 RECENT = 32  # kernels that are kept
+GPU_STEP_OPERATIONS = 16_000  # of a step that may leave rows to the plant
 _recent: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
 
@@ -37,11 +37,12 @@ def gpu_formulas(task: RolloutTask) -> StepFormulas:
         raise UnsupportedFeatureError(problem, field="rollout")
     formulas = task.formulas(alone=True)
     if task.may_refuse:
-        if task.position.dtype != np.float64:
-            raise UnsupportedFeatureError(f"{task.plant.name} needs float64: its loops stay closed", field="rollout")
-        if formulas.operations > ONE_KERNEL_OPERATIONS:
+        space = task.plant.state_space.formulas
+        if space is not None and space.float64_for and task.position.dtype != np.float64:
+            raise UnsupportedFeatureError(f"{task.plant.name} needs float64: {space.float64_for}", field="rollout")
+        if formulas.operations > GPU_STEP_OPERATIONS:
             raise UnsupportedFeatureError(
-                f"a step of {task.plant.name} has {formulas.operations} operations; at most {ONE_KERNEL_OPERATIONS} "
+                f"a step of {task.plant.name} has {formulas.operations} operations; at most {GPU_STEP_OPERATIONS} "
                 "are one kernel of a GPU",
                 field="rollout",
                 remedy="Give the initial states as arrays of NumPy",
@@ -97,12 +98,13 @@ def gpu_records(task: RolloutTask, every: int) -> tuple[Any, Any, Any]:
     with task.device:
         state = (task.position, task.velocity)
         if task.may_refuse:
-            state = backend_of("cuda").compile(formulas.packed(), "float64")(*state)
+            state = backend_of("cuda").compile(formulas.packed(), str(task.position.dtype))(*state)
         records = filled_records(task, loop_of(formulas), Operands(task), every, state)
         if not task.may_refuse:
             return parts_of(task, records)
         *parts, force = columns_of(records, [*formulas.state.values(), formulas.forces_shape])
-        position, velocity = backend_of("cuda").compile(formulas.unpacked(), "float64")(*parts)
+        unpacked = backend_of("cuda").compile(formulas.unpacked(), str(task.position.dtype))
+        position, velocity = unpacked(*parts)
         return position, velocity, force
 
 

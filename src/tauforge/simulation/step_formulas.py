@@ -21,7 +21,7 @@ from tauforge.kernels.specification import Shape, Specification, inputs_of
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.loads import PAYLOAD
 from tauforge.robots.robot import Robot
-from tauforge.robots.state_space import ALONE, Judged, StateFormulas, formula_results
+from tauforge.robots.state_space import ALONE, Judged, PlainState, StateFormulas, formula_results
 from tauforge.simulation.integrators import WEIGHTS, rk4
 from tauforge.simulation.traceable_robot import TraceableRobot
 from tauforge.tracing.differentiation import pulled_back
@@ -63,6 +63,7 @@ class StepFormulas:
     ) -> None:
         self._plant, self.given, self.h = copy.copy(plant), given, h  # kernels must not keep a robot alive
         self._most = ALONE if alone else 1.0
+        self._mends = not alone and type(plant.state_space) is not PlainState
         space = plant.state_space.formulas
         assert space is not None  # `can_compile`
         # asked now, for a copy has forgotten all that was computed
@@ -78,7 +79,7 @@ class StepFormulas:
             # copies: the kernel may be traced when the user's arrays have been changed
             self._gains = {name: np.array(value) for name, value in vars(controller).items() if name != "robot"}
             self._law = copy.copy(controller)
-            self._law.robot = TraceableRobot(copy.copy(controller.robot))
+            self._law.robot = copy.copy(controller.robot)
             constant = {name: value.tolist() for name, value in self._gains.items() if name not in given.gains}
             law = f"{type(controller).__module__}.{type(controller).__qualname__} {constant}"
             model = controller.robot
@@ -309,6 +310,7 @@ class StepFormulas:
         if self._law is None:
             return list(added)
         law = copy.copy(self._law)
+        law.robot = TraceableRobot(law.robot)
         for name, gain in self._gains.items():
             given = more.get(gain_argument(name))
             setattr(law, name, gain if given is None else np.array(given, dtype=object).reshape(gain.shape))
@@ -317,8 +319,10 @@ class StepFormulas:
         position, velocity, *wanted = (
             np.array(x, dtype=object) for x in (*state, *(more[name] for name in TARGET_ARGUMENTS))
         )
-        force = law.force(NO_TIME, position, velocity, MotionSample(*wanted))
-        return [f + more_f for f, more_f in zip(force, added, strict=True)] if ADDED in more else list(force)
+        force = list(law.force(NO_TIME, position, velocity, MotionSample(*wanted)))
+        if self._mends:
+            force = self._tainted(Judged(force, tuple(law.robot.doubts)))
+        return [f + more_f for f, more_f in zip(force, added, strict=True)] if ADDED in more else force
 
     def _model(self, more: Mapping[str, Scalars]) -> tuple[Any, dict[str, Scalars]]:
         """The plant as formulas take it, and its loads."""

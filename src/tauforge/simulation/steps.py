@@ -159,12 +159,17 @@ class BatchSteps:
     def controlled(
         self, t: float, state: State, target: MotionSample | None, added: Array | None
     ) -> tuple[State, Array]:
-        force = np.zeros((len(state[0]), len(self.plant.actuators)))
-        if self.controller is not None and target is not None:
-            force = force + self.controller.force(t, *self.read(state), target)
-        if added is not None:
-            force = force + added
+        force = self.asked(t, *self.read(state), target, added)
         return self.held(t, state, force), force
+
+    def asked(
+        self, t: float, position: Array, velocity: Array, target: MotionSample | None, added: Array | None
+    ) -> Array:
+        """Forces of the law, and those added."""
+        force = np.zeros((len(position), len(self.plant.actuators)))
+        if self.controller is not None and target is not None:
+            force = force + self.controller.force(t, position, velocity, target)
+        return force if added is None else force + added
 
     def held(self, t: float, state: State, force: Array) -> State:
         (y,) = state
@@ -270,7 +275,19 @@ class WatchedSteps:
         self, t: float, state: State, target: MotionSample | None, added: Array | None
     ) -> tuple[State, Array]:
         reached, force = self.compiled.controlled(t, state, target, added)
+        if np.isnan(force).any() and self.own.controller is not None and not self.compiled.gains:
+            self._ask_again(t, state, target, added, force)
         return self._mended(state, force, reached), force
+
+    def _ask_again(
+        self, t: float, state: State, target: MotionSample | None, added: Array | None, force: Array
+    ) -> None:
+        """Put the answer of the law's own methods where its formulas refuse one."""
+        alive = np.logical_and.reduce([np.isfinite(part).all(axis=-1) for part in state])
+        rows = np.isnan(force).any(axis=-1) & alive
+        if rows.any():
+            more = None if added is None else np.broadcast_to(added, force.shape)[rows]
+            force[rows] = self.own.asked(t, *self.read(tuple(part[rows] for part in state)), target, more)
 
     def held(self, t: float, state: State, force: Array) -> State:
         return self._mended(state, force, self.compiled.held(t, state, force))

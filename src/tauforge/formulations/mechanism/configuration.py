@@ -249,7 +249,7 @@ def coordinate_changes(m: MechanismParameters, x: Scalars, dq: Scalars) -> list[
 
 
 def coordinate_rates(m: MechanismParameters, x: Scalars, qd: Scalars) -> list[Scalar]:
-    """Rates of all coordinates of x, those of cut joints included."""
+    """Time derivatives of all entries of a position, those of cut joints included."""
     posed = posed_at(m, x)
     v = Complement(m, posed, m.independent).rates(qd)
     return rates_in_x(m, posed, x, v)

@@ -78,7 +78,10 @@ def closed(m: MechanismParameters, q: Scalars, near: Scalars, steps: int = 3) ->
 
 
 def closed_in_one(m: MechanismParameters, q: Scalars, near: Scalars) -> tuple[list[Scalar], Scalar]:
-    """The same in closed form (`legs`), for a mechanism that has one; NaN where a leg does not reach."""
+    """The position with the coordinates q in closed form, every leg assembled as it is at `near`.
+
+    For a mechanism that has one (`legs`); NaN where a leg does not reach.
+    """
     before = [near[k] for k in m.reads]
     tree, posed = closed_by_legs(m, _with_independent(m, before, q), before)
     return _with_tree(m, posed, near, tree), largest(loop_gaps(m, posed, tree))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import Scalar, absolute, is_number, is_zero, reciprocal, select
+from tauforge.algebra.scalars import Scalar, Scalars, absolute, is_number, is_zero, reciprocal, select
 
 Rows = list[list[Scalar]]
 
@@ -37,7 +37,7 @@ class PivotStep(NamedTuple):
 class Elimination:
     """P A Q = L U, P chosen by every state of a batch; Q by `column_order`, the same for all."""
 
-    def __init__(self, A: Sequence[Sequence[Scalar]], columns: int) -> None:
+    def __init__(self, A: Sequence[Scalars], columns: int) -> None:
         self.columns, self.count = columns, len(A)
         self.order = column_order([[not is_zero(x) for x in row] for row in A], columns)
         self.rows: Rows = [[row[j] for j in self.order] for row in A]
@@ -72,11 +72,11 @@ class Elimination:
                 rows[i][k] = 0.0
         self.steps.append(PivotStep(first, choices, multiples))
 
-    def left_over(self, right: Sequence[Scalar]) -> list[Scalar]:
+    def left_over(self, right: Scalars) -> list[Scalar]:
         """By how much the rows that a state did not pick disagree with the others."""
         return self._forward(right)[self.columns :]
 
-    def _forward(self, right: Sequence[Scalar]) -> list[Scalar]:
+    def _forward(self, right: Scalars) -> list[Scalar]:
         b = list(right)
         for k, step in enumerate(self.steps):
             b[k], b[step.first] = b[step.first], b[k]
@@ -86,7 +86,7 @@ class Elimination:
                 b[i] = b[i] - factor * b[k]
         return b
 
-    def solved(self, right: Sequence[Scalar]) -> list[Scalar]:
+    def solved(self, right: Scalars) -> list[Scalar]:
         """x with A x = right, of which rows that a state did not pick are not looked at."""
         b = self._forward(right)
         for k in reversed(range(self.columns)):
@@ -98,7 +98,7 @@ class Elimination:
             x[j] = b[place]
         return x
 
-    def solved_transposed(self, right: Sequence[Scalar]) -> list[Scalar]:
+    def solved_transposed(self, right: Scalars) -> list[Scalar]:
         """One of the y with A' y = right: 0 in the rows that a state did not pick."""
         y = [right[j] for j in self.order]
         for k in range(self.columns):

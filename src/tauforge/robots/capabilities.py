@@ -6,13 +6,13 @@ A robot makes each of them once. Callers need nothing but their methods, and rai
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalars
 from tauforge.arrays import Array
 from tauforge.class_tools import Weakly, computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
@@ -24,7 +24,6 @@ from tauforge.validation import did_you_mean, real_array
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
 
-Scalars = Sequence[Scalar]
 Fields = Mapping[str, Array]
 
 

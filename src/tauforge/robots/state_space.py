@@ -6,12 +6,12 @@ States are (m,) or (..., m).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.functions import choices, flat, results_of
@@ -22,7 +22,6 @@ from tauforge.robots.formulations import WRENCH
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
 
-Scalars = Sequence[Scalar]
 NO_FIELDS: Fields = {}
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tauforge.algebra.condition import condition, extremes
-from tauforge.algebra.scalars import Scalar, absolute, select
+from tauforge.algebra.scalars import Scalar, Scalars, absolute, select
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation import arguments as families
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from tauforge.robots.loads import Payload
     from tauforge.robots.robot import Robot
 
-Scalars = Sequence[Scalar]
 TINY = 1e-300  # below every margin that counts; and carries NaN of any force into the largest
 UNKNOWN_LIMIT = 255  # the code of a position that is not finite: coordinates that have none, such as open loops
 HOLDS = "all limits hold"

@@ -23,14 +23,7 @@ from typing import NamedTuple
 
 from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.scalars import Scalar, is_number, is_zero
-from tauforge.algebra.vectors import (
-    NO_DISPLACEMENT,
-    Matrix,
-    Transform,
-    Vector,
-    rotation_about_x,
-    rotation_about_z,
-)
+from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector, rotation_about_x, rotation_about_z
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
 from tauforge.formulations.trees import economical_frames

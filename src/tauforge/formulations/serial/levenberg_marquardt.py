@@ -8,12 +8,11 @@ means the same for arms of all sizes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.linear import factored, solved
 from tauforge.algebra.rotations import RotationVector, rotation_vector
-from tauforge.algebra.scalars import Scalar, select, sqrt
+from tauforge.algebra.scalars import Scalar, Scalars, select, sqrt
 from tauforge.algebra.vectors import Transform, Vector
 from tauforge.formulations.serial import kinematics
 from tauforge.formulations.serial.parameters import ArmParameters
@@ -21,7 +20,6 @@ from tauforge.formulations.serial.parameters import ArmParameters
 DAMPING = 0.1  # of the squared error: no step is longer than 1 / (2 sqrt(DAMPING)) = 1.6 rad
 LEAST_DAMPING = 1e-14  # of the sum of the Jacobian's squares: above rounding, so that the matrix is positive definite
 
-Scalars = Sequence[Scalar]
 Columns = list[list[Scalar]]
 
 

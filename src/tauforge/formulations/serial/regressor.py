@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tauforge.algebra.inertias import moment_of_inertia_forces, second_moments
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.algebra.vectors import UNIT_VECTORS, ZERO, Matrix, Transform, Vector, cross, outer
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.serial.coriolis import polar_outward
@@ -37,10 +37,10 @@ def link_regressor(U: Matrix, a: Vector) -> list[Wrench]:
 def regressor(
     frames: Sequence[JointFrame],
     links: Sequence[Transform],
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    qd_ref: Sequence[Scalar],
-    qdd: Sequence[Scalar],
+    q: Scalars,
+    qd: Scalars,
+    qd_ref: Scalars,
+    qdd: Scalars,
     base: BaseState,
 ) -> list[list[Scalar]]:
     """Y, n rows of 10 n. links: joint frame i <- link frame i, in which the parameters are given.

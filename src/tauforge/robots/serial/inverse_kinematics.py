@@ -77,13 +77,7 @@ def joint_ranges(arm: SerialArm) -> JointRanges:
     lengths = np.linalg.norm([*links, np.array(arm.tool)[:3, 3]], axis=1).sum()
     slides = [abs(joint.offset) + max(map(abs, joint.limits or (0.0,))) for joint in arm.joints if joint.kind == "P"]
     return JointRanges(
-        lower,
-        upper,
-        (lower + upper) / 2,
-        half,
-        revolute,
-        np.array(arm.base)[:3, 3],
-        float(lengths + sum(slides)),
+        lower, upper, (lower + upper) / 2, half, revolute, np.array(arm.base)[:3, 3], float(lengths + sum(slides))
     )
 
 

@@ -11,15 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tauforge.algebra.inertias import rotated
-from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import (
-    NO_DISPLACEMENT,
-    ZERO,
-    Transform,
-    Vector,
-    rotation_about_x,
-    rotation_about_z,
-)
+from tauforge.algebra.scalars import Scalar, Scalars
+from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Transform, Vector, rotation_about_x, rotation_about_z
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.formulations.bodies import BodyParameters, body_with
@@ -35,7 +28,6 @@ if TYPE_CHECKING:
     from tauforge.robots.serial.description import ArmDescription
 
 Shape = tuple[int, ...]
-Scalars = Sequence[Scalar]
 
 
 class DHRow(NamedTuple):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import ShapeError, UnsupportedFeatureError
@@ -30,7 +29,6 @@ from tauforge.robots.serial.drawing import drawn, reactions
 from tauforge.robots.serial.functions import SINGULAR_MASS, function_table
 from tauforge.robots.serial.summary import summary
 
-Scalars = Sequence[Scalar]
 STATES_TRIED = 20  # random states at which the mass matrix is looked at
 
 

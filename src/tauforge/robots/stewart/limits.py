@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauforge.algebra.scalars import Scalars
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once, with_field_docs
 from tauforge.evaluation.arguments import as_argument, finite_rows
 from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.stewart.limits import LEG_PAIRS
 from tauforge.formulations.stewart.parameters import LEGS
-from tauforge.robots.capabilities import Bounds, Scalars
+from tauforge.robots.capabilities import Bounds
 from tauforge.robots.records import Limit, LimitedQuantity
 from tauforge.robots.stewart import formulas
 from tauforge.robots.stewart.model import PlatformModel

@@ -10,20 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalars
 from tauforge.algebra.vectors import E_Z, NO_DISPLACEMENT, Matrix, Vector, unit
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.formulations.bodies import MASSLESS_BODY, BodyParameters, body_with
 from tauforge.formulations.stewart.limits import Cones, PlatformLimits
 from tauforge.formulations.stewart.lumping import LumpedPlatform, lumped
-from tauforge.formulations.stewart.parameters import (
-    LEGS,
-    Friction,
-    LegParameters,
-    PlatformParameters,
-    default_axes,
-)
+from tauforge.formulations.stewart.parameters import LEGS, Friction, LegParameters, PlatformParameters, default_axes
 from tauforge.robots.loads import BODY_SHARES, with_payload
 from tauforge.robots.stewart.field_checks import LEG_PARTS, UNIVERSAL, off_axis
 
@@ -31,7 +25,6 @@ if TYPE_CHECKING:
     from tauforge.robots.loads import Payload
     from tauforge.robots.stewart.description import PlatformDescription
 
-Scalars = Sequence[Scalar]
 FIELD_SHAPES: dict[str, tuple[int, ...]] = {
     "base_points": (LEGS, 3),
     "platform_points": (LEGS, 3),

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.algebra.rotations import quaternion_of
-from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
@@ -36,7 +35,6 @@ from tauforge.robots.stewart.drawing import drawn, reactions, sleeves
 from tauforge.robots.stewart.functions import JointReactions, LegMotions, function_table
 from tauforge.robots.stewart.summary import summary
 
-Scalars = Sequence[Scalar]
 COORDINATES = tuple(
     Coordinate(f"{angle}{axis}", unit, f"{angle}{axis}", f"{rate}_{axis}", f"{second}_{axis}", wraps=unit == "rad")
     for angle, unit, rate, second in (("", "m", "v", "a"), ("theta_", "rad", "omega", "alpha"))

@@ -57,15 +57,14 @@ def eliminations(A: Sequence[Scalars], rights: Sequence[Scalars]) -> tuple[Rows,
                 factor = rows[i][k] * pivots[k]
                 for j in range(k + 1, len(rows[k])):
                     rows[i][j] = rows[i][j] - factor * rows[k][j]
-    return [_substituted(rows, pivots, n + c) for c in range(len(rights))], pivots
+    return [substituted(rows, pivots, [row[n + c] for row in rows]) for c in range(len(rights))], pivots
 
 
-def _substituted(rows: Rows, pivots: Scalars, column: int) -> list[Scalar]:
-    """From the last unknown back, in rows that are upper triangular; the right side stands in this column."""
-    n = len(rows)
-    x = [row[column] for row in rows]
-    for k in reversed(range(n)):
-        for j in range(k + 1, n):
+def substituted(rows: Rows, pivots: Scalars, right: Scalars) -> list[Scalar]:
+    """From the last unknown back, in rows that are upper triangular. pivots: reciprocals of their diagonal"""
+    x = list(right)
+    for k in reversed(range(len(x))):
+        for j in range(k + 1, len(x)):
             x[k] = x[k] - rows[k][j] * x[j]
         x[k] = x[k] * pivots[k]
     return x
@@ -172,11 +171,7 @@ def nearest_solution(A: Orthogonal, right: Scalars) -> list[Scalar]:
     for q in A.Q:
         x.append(sparse_dot(q, rest))
         rest = _without(rest, q, x[-1])
-    for k in reversed(range(len(x))):
-        for j in range(k + 1, len(x)):
-            x[k] = x[k] - A.R[k][j] * x[j]
-        x[k] = x[k] * A.pivots[k]
-    return x
+    return substituted(A.R, A.pivots, x)
 
 
 def smallest_solution(A: Orthogonal, right: Scalars) -> list[Scalar]:

@@ -63,13 +63,9 @@ def pareto(
             raise ModelError(f"expected a whole number >= {least}, got {number!r}", field=field)
     measures = [name for name in wanted if name in MEASURES]
     judged = limits and has_limits(robot) and LIMITS not in measures
-    asked = judge(
-        robot,
-        [*measures, *((LIMITS,) if judged else ())],
-        states=states,
-        stiffness=stiffness,
-        characteristic_length=characteristic_length,
-    )
+    if judged:
+        measures.append(LIMITS)
+    asked = judge(robot, measures, states=states, stiffness=stiffness, characteristic_length=characteristic_length)
     larger = tuple(name in MEASURES and MEASURES[name].larger for name in wanted)
     trial = Trial(asked, names, wanted, np.where(larger, -1.0, 1.0), judged)
     _search(trial, lower, upper, evaluations, population, seed)

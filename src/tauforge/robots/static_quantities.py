@@ -23,14 +23,13 @@ from tauforge.evaluation.evaluator import formula_kernel, kernel_if_allowed
 from tauforge.evaluation.reference import reference
 from tauforge.kernels.backends import Kernel
 from tauforge.kernels.specification import Shape
-from tauforge.robots.loads import PAYLOAD
+from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.positions import body_of
 from tauforge.robots.positions import condition as body_condition
 from tauforge.robots.state_space import formula_results
 from tauforge.validation import did_you_mean
 
 if TYPE_CHECKING:
-    from tauforge.robots.loads import Payload
     from tauforge.robots.robot import Robot
 
 TINY = 1e-300  # below every margin that counts; and carries NaN of any force into the largest

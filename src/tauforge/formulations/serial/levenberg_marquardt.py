@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tauforge.algebra.linear import factored, solved
+from tauforge.algebra.linear import factored, solved, sparse_dot
 from tauforge.algebra.rotations import RotationVector, rotation_vector
 from tauforge.algebra.scalars import Scalar, Scalars, select, sqrt
 from tauforge.algebra.vectors import Transform, Vector
@@ -48,7 +48,8 @@ def missing(arm: ArmParameters, task: PoseTask, q: Scalars) -> tuple[Vector, Rot
 def residual(arm: ArmParameters, task: PoseTask, q: Scalars) -> Scalar:
     """The norm of what is missing in the directions that are asked for, m and rad together."""
     translation, rotation = missing(arm, task, q)
-    return sqrt(_squares([x * asked for x, asked in zip((*translation, *rotation.vector), task.asked, strict=True)]))
+    asked_for = [x * asked for x, asked in zip((*translation, *rotation.vector), task.asked, strict=True)]
+    return sqrt(sparse_dot(asked_for, asked_for))
 
 
 def step(arm: ArmParameters, task: PoseTask, q: Scalars) -> list[Scalar]:
@@ -57,7 +58,7 @@ def step(arm: ArmParameters, task: PoseTask, q: Scalars) -> list[Scalar]:
     A joint at a limit that the error would push beyond it stays there and leaves the step to the others.
     """
     error, J = linearised(arm, task, q)
-    downhill = [_product(column, error) for column in J]
+    downhill = [sparse_dot(column, error) for column in J]
     free = [
         select(lower, x, 1.0, select(0.0, slope, 1.0, 0.0)) * select(x, upper, 1.0, select(slope, 0.0, 1.0, 0.0))
         for x, slope, lower, upper in zip(q, downhill, task.lower, task.upper, strict=True)
@@ -68,7 +69,7 @@ def step(arm: ArmParameters, task: PoseTask, q: Scalars) -> list[Scalar]:
     else:
         rows = [list(row) for row in zip(*J, strict=True)]
         multipliers = _damped_solution(rows, error, error)
-        step = [_product(column, multipliers) for column in J]
+        step = [sparse_dot(column, multipliers) for column in J]
     moved = []
     for joint, x, change, lower, upper in zip(arm.joints, q, step, task.lower, task.upper, strict=True):
         new = x + (change if joint.revolute else change * task.length)
@@ -95,22 +96,11 @@ def linearised(arm: ArmParameters, task: PoseTask, q: Scalars) -> tuple[list[Sca
 def _damped_solution(factors: Columns, right: Scalars, error: Scalars) -> list[Scalar]:
     """x with (F F' + lambda 1) x = right, F given by its rows."""
     n = len(factors)
-    A = [[_product(factors[i], factors[j]) if j <= i else 0.0 for j in range(n)] for i in range(n)]
+    A = [[sparse_dot(factors[i], factors[j]) if j <= i else 0.0 for j in range(n)] for i in range(n)]
     trace: Scalar = 0.0
     for i in range(n):
         trace = trace + A[i][i]
-    damping = DAMPING * _squares(error) + LEAST_DAMPING * trace
+    damping = DAMPING * sparse_dot(error, error) + LEAST_DAMPING * trace
     for i in range(n):
         A[i][i] = A[i][i] + damping
     return solved(factored(A), right)  # needs the lower triangle only
-
-
-def _squares(a: Scalars) -> Scalar:
-    return _product(a, a)
-
-
-def _product(a: Scalars, b: Scalars) -> Scalar:
-    total: Scalar = 0.0
-    for x, y in zip(a, b, strict=True):
-        total = total + x * y
-    return total

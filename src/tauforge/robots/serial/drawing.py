@@ -20,7 +20,7 @@ def drawn(arm: SerialArm, position: ArrayLike) -> Drawing:
     position: (..., n) joint coordinates
     """
     frames, tool = np.asarray(arm.link_frames(position)), np.asarray(arm.forward_kinematics(position))
-    places = [frame @ np.array(joint.before) for frame, joint in zip(_along(frames), arm.joints, strict=False)]
+    places = [frames[..., i, :, :] @ np.array(joint.before) for i, joint in enumerate(arm.joints)]
     joints = tuple(
         Point(joint.name, place[..., :3, 3], "joint") for joint, place in zip(arm.joints, places, strict=True)
     )
@@ -67,8 +67,3 @@ def reactions(
         Reaction(joint.name, origins[..., i, :], force[..., i, :], moment[..., i, :])
         for i, joint in enumerate(arm.joints)
     )
-
-
-def _along(frames: np.ndarray) -> list[np.ndarray]:
-    """The frames (..., n + 1, 4, 4) one after another."""
-    return [frames[..., i, :, :] for i in range(frames.shape[-3])]

@@ -212,8 +212,7 @@ def towards(arm: SerialArm, pose: Array, near: Array) -> Array:
 
 def advanced(arm: SerialArm, task: PoseTasks, q: Array) -> tuple[Array, Array]:
     """Joint coordinates (k, n) and residuals (k,) after a few more steps."""
-    target, *others = task
-    arguments = dict(zip(("target", "q", "asked", "lower", "upper", "length"), (target, q, *others), strict=True))
+    arguments = {"target": task.target, "q": q, **task._asdict()}  # in the order of the table
     moved, residuals = arm._evaluator("inverse_kinematics_steps", arguments)
     return moved, residuals
 

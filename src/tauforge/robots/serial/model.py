@@ -20,11 +20,10 @@ from tauforge.formulations.drives import DriveParameters
 from tauforge.formulations.serial.frame_choice import Chain, placed_for_mass_matrix
 from tauforge.formulations.serial.joint_frames import base_chain, cheapest_chain
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
-from tauforge.robots.loads import BODY_SHARES, with_payload
+from tauforge.robots.loads import BODY_SHARES, Payload, with_payload
 from tauforge.validation import to_transform
 
 if TYPE_CHECKING:
-    from tauforge.robots.loads import Payload
     from tauforge.robots.serial.description import ArmDescription
 
 Shape = tuple[int, ...]
@@ -102,13 +101,8 @@ def arm_model(arm: ArmNumbers) -> ArmModel:
 
 def reaction_point(convention: str, after: Transform) -> Vector | None:
     """The point of joint wrenches, which is always on the joint's axis."""
-    match convention:
-        case "standard":
-            return None
-        case "modified":
-            return after.translation
-        case _:
-            return ZERO
+    points: dict[str, Vector | None] = {"standard": None, "modified": after.translation, "general": ZERO}
+    return points[convention]
 
 
 def dh_displacements(kind: str, convention: str, row: DHRow) -> tuple[Transform, Transform, Scalar]:
@@ -140,7 +134,9 @@ JOINT_SHARES: dict[str, Shape] = {
 
 
 def varying_fields(arm: ArmDescription) -> dict[str, Shape]:
-    """Shapes of the fields that may vary, each of them for every joint; gravity is one vector."""
+    """For every joint "mass", "com" (3,), "inertia" (3, 3), "offset", "viscous", "coulomb" (2,), "motor_inertia",
+    "gear_ratio", and with DH parameters "alpha", "a", "d", "theta"; "gravity" (3,) of the arm.
+    """
     absent = () if _has_dh(arm) else DH_FIELDS
     shapes = {field: (arm.n, *share) for field, share in JOINT_SHARES.items() if field not in absent}
     return {"gravity": (3,), **shapes}

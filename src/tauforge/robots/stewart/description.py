@@ -17,7 +17,7 @@ from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.bodies import body_of
-from tauforge.formulations.stewart.parameters import PlatformParameters, default_axes, with_payload
+from tauforge.formulations.stewart.parameters import default_axes, with_payload
 from tauforge.plugins import save
 from tauforge.robots import plausibility
 from tauforge.robots.loads import Payload, one_payload
@@ -173,10 +173,7 @@ class PlatformDescription(Robot):
                 remedy="Give lower_mass, upper_mass, platform_mass and so on",
             )
 
-    @computed_once
-    def parameters(self) -> PlatformParameters:
-        """The platform as the formulations see it; without masses all of them are 0."""
-        return platform_parameters(self)
+    parameters = computed_once(platform_parameters)
 
     # ------------------------------------------------------------------------------------------------------ changes
 

@@ -85,16 +85,9 @@ def named(platform: PlatformDescription) -> tuple[Limit, ...]:
             ]
     if platform.cone_angles is not None:
         for joint, widest in zip(("base", "platform"), platform.cone_angles, strict=True):
+            joints = [f"the {joint} joint of leg {i}" for i in numbers]
             found += [
-                Limit(
-                    f"the {joint} joint of leg {i} tilts too far",
-                    f"{joint} cone",
-                    "rad",
-                    widest,
-                    1,
-                    f"the tilt of the {joint} joint of leg {i}",
-                )
-                for i in numbers
+                Limit(f"{one} tilts too far", f"{joint} cone", "rad", widest, 1, f"the tilt of {one}") for one in joints
             ]
     if platform.leg_radius is not None:
         found += [

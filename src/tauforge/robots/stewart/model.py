@@ -18,11 +18,10 @@ from tauforge.formulations.bodies import MASSLESS_BODY, BodyParameters, body_wit
 from tauforge.formulations.stewart.limits import Cones, PlatformLimits
 from tauforge.formulations.stewart.lumping import LumpedPlatform, lumped
 from tauforge.formulations.stewart.parameters import LEGS, Friction, LegParameters, PlatformParameters, default_axes
-from tauforge.robots.loads import BODY_SHARES, with_payload
+from tauforge.robots.loads import BODY_SHARES, Payload, with_payload
 from tauforge.robots.stewart.field_checks import LEG_PARTS, UNIVERSAL, off_axis
 
 if TYPE_CHECKING:
-    from tauforge.robots.loads import Payload
     from tauforge.robots.stewart.description import PlatformDescription
 
 FIELD_SHAPES: dict[str, tuple[int, ...]] = {
@@ -83,7 +82,11 @@ def platform_parameters(platform: PlatformDescription) -> PlatformParameters:
 
 
 def varying_fields(platform: PlatformDescription) -> dict[str, tuple[int, ...]]:
-    """Shapes of the fields that may vary."""
+    """Such as "platform_mass" (), "lower_inertia" (6, 3, 3), "gravity" (3,); those that the platform has.
+
+    Universal axes that are the default of the base points follow varying ones; "universal_axes" (6, 3) may vary
+    themselves.
+    """
     return {field: shape for field, shape in FIELD_SHAPES.items() if _refusal(platform, field) is None}
 
 

@@ -21,7 +21,6 @@ from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.with_functions import by_table, quick
 from tauforge.formulations.stewart import EXACT
 from tauforge.formulations.stewart.parameters import LEGS
-from tauforge.kernels.specification import Shape
 from tauforge.robots.capabilities import Bounds, Dissipation
 from tauforge.robots.loads import PAYLOAD, BaseMotion, Payload
 from tauforge.robots.records import Actuator, Coordinate
@@ -70,20 +69,7 @@ class StewartPlatform(PlatformDescription):
     def identity(self) -> str:
         return f"{self.parameters!r} {self.axes_are_default} {self.model.limits!r} {self.model.platform_axes!r}"
 
-    @computed_once
-    def model(self) -> numbers.PlatformModel:
-        """The platform as the formulas see it."""
-        return self.varied_model({})
-
-    @property
-    def varying_fields(self) -> Mapping[str, Shape]:
-        """Such as "platform_mass" (), "lower_inertia" (6, 3, 3), "gravity" (3,); those that the platform has.
-
-        Universal axes that are the default of the base points follow varying ones; "universal_axes" (6, 3) may vary
-        themselves.
-        """
-        return numbers.varying_fields(self)
-
+    varying_fields = computed_once(numbers.varying_fields)
     varied_model = numbers.varied_model
     _check_varying = numbers.check_varying
     _fields_carrying = numbers.fields_carrying

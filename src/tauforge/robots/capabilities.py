@@ -19,7 +19,7 @@ from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation.arguments import as_argument, finite_rows
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.records import Dampers, DesignParameter, Limit, LimitedQuantity, Sensor
-from tauforge.validation import did_you_mean, real_array
+from tauforge.validation import check_known, real_array
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
@@ -179,9 +179,7 @@ class Designs(Capability, ABC):
         """
         known, found = {parameter.name: parameter for parameter in self.parameters}, {}
         for name, given in values.items():
-            if name not in known:
-                remedy = f"{did_you_mean(name, known)}Use one of {', '.join(known)}"
-                raise UnsupportedFeatureError(f"{name!r} is no design parameter", field="design", remedy=remedy)
+            check_known(name, known, f"{name!r} is no design parameter", "design")
             value = real_array(name, given)
             if not np.isfinite(value).all():
                 raise ModelError("expected finite numbers", field=name)

@@ -83,21 +83,17 @@ class StateSpace(Capability):
 class PlainState(StateSpace):
     """y = position, velocity, where velocities are the rates of the coordinates."""
 
-    def __init__(self, robot: Robot) -> None:
-        super().__init__(robot)
-        self.n = robot.n
-
     def pack(self, position: Array, velocity: Array) -> Array:
         return np.concatenate([position, velocity], axis=-1)
 
     def position(self, y: Array) -> Array:
-        return y[..., : self.n]
+        return y[..., : y.shape[-1] // 2]
 
     def velocity(self, y: Array) -> Array:
-        return y[..., self.n :]
+        return y[..., y.shape[-1] // 2 :]
 
     def rates(self, y: Array, acceleration: Array) -> Array:
-        return np.concatenate([y[..., self.n :], acceleration], axis=-1)
+        return np.concatenate([self.velocity(y), acceleration], axis=-1)
 
     @property
     def formulas(self) -> StateFormulas | None:

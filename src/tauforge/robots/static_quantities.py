@@ -27,7 +27,7 @@ from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.positions import body_of
 from tauforge.robots.positions import condition as body_condition
 from tauforge.robots.state_space import formula_results
-from tauforge.validation import did_you_mean
+from tauforge.validation import check_known
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
@@ -164,12 +164,7 @@ def check_quantities(
     """The names as a tuple, if the robot has all of them."""
     names = (quantities,) if isinstance(quantities, str) else tuple(dict.fromkeys(quantities))
     for name in names:
-        if name not in QUANTITIES:
-            raise UnsupportedFeatureError(
-                f"unknown quantity {name!r}",
-                field="quantity",
-                remedy=f"{did_you_mean(name, QUANTITIES)}Use one of {', '.join(QUANTITIES)}",
-            )
+        check_known(name, QUANTITIES, f"unknown quantity {name!r}", "quantity")
     if "force" in names or "force_share" in names or forces:
         robot.check_function("inverse_dynamics")
     limited = np.isfinite(robot.max_forces)

@@ -65,10 +65,9 @@ def chain_carrying(chain: Chain, payload: BodyParameters, tool: Transform) -> Ch
     Regrouping would make parameters of every link depend on the payload. Here only ten of the last link do.
     Identity: moves as the chain of the arm whose last body is both as one (`parameters.with_payload`).
     """
-    R, p = chain.last
-    place = Transform(R.times(tool.rotation), R @ tool.translation + p)
-    c = place.rotation @ payload.com + place.translation
-    I = rotated(payload.inertia, place.rotation) + point_mass_inertia(payload.mass, c)
+    R, p = chain.last.then(tool)
+    c = R @ payload.com + p
+    I = rotated(payload.inertia, R) + point_mass_inertia(payload.mass, c)
     last = chain.frames[-1]
     both = last._replace(
         mass=last.mass + payload.mass,

@@ -125,12 +125,7 @@ def dh_displacements(kind: str, convention: str, row: DHRow) -> tuple[Transform,
 DH_FIELDS = DHRow._fields
 DRIVE_FIELDS = ("viscous", "motor_inertia", "gear_ratio")
 # fields of a joint, and the shape of one joint's share
-JOINT_SHARES: dict[str, Shape] = {
-    **BODY_SHARES,
-    "offset": (),
-    "coulomb": (2,),
-    **dict.fromkeys((*DRIVE_FIELDS, *DH_FIELDS), ()),
-}
+JOINT_SHARES = {**BODY_SHARES, "offset": (), "coulomb": (2,), **dict.fromkeys((*DRIVE_FIELDS, *DH_FIELDS), ())}
 
 
 def varying_fields(arm: ArmDescription) -> dict[str, Shape]:

@@ -111,11 +111,9 @@ class SerialArm(ArmDescription):
 
     def issues(self) -> list[str]:
         q = self.random_states(STATES_TRIED)[0]
-        if (np.linalg.cond(self.mass_matrix(q)) > SINGULAR_MASS).any():
-            return [
-                "the mass matrix has no inverse: a link without mass or inertia moves freely; it cannot be simulated"
-            ]
-        return []
+        lost = (np.linalg.cond(self.mass_matrix(q)) > SINGULAR_MASS).any()
+        issue = "the mass matrix has no inverse: a link without mass or inertia moves freely; it cannot be simulated"
+        return [issue] if lost else []
 
     @by_table
     def inverse_dynamics(

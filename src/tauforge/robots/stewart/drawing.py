@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,10 +38,8 @@ def drawn(platform: StewartPlatform, position: ArrayLike) -> Drawing:
     ]
     for part, corners in (("base", lower), ("platform", upper)):
         order = _around(corners)
-        segments += [
-            Segment(part, corners[..., a, :], corners[..., b, :], part)
-            for a, b in zip(order, [*order[1:], order[0]], strict=True)
-        ]
+        closed = pairwise([*order, order[0]])
+        segments += [Segment(part, corners[..., a, :], corners[..., b, :], part) for a, b in closed]
     base = np.broadcast_to(np.eye(4), T.shape)
     legs = upper - lower
     along = legs / np.linalg.norm(legs, axis=-1, keepdims=True)  # a positive force lengthens the leg

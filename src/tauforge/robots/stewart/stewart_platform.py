@@ -141,11 +141,8 @@ class StewartPlatform(PlatformDescription):
         Identity: rates are the time derivatives of the lengths, accelerations those of the rates.
         """
         zero = arithmetic_of(pose).constant(np.zeros(6))
-        arguments = {
-            "pose": pose,
-            "twist": zero if twist is None else twist,
-            "acceleration": zero if acceleration is None else acceleration,
-        }
+        given = {"pose": pose, "twist": twist, "acceleration": acceleration}
+        arguments = {name: zero if x is None else x for name, x in given.items()}
         found = LegMotions._make(self._answer("leg_motion", arguments))
         return found if self.universal_axes is not None else found._replace(universal_angles=None)
 

@@ -93,9 +93,8 @@ def described(robot: Robot, name: str, extra: Extra) -> Described:
 def described_step(robot: Robot, extra: Extra) -> Described:
     """Computed torque."""
     unit = _units(robot, robot.functions["inverse_dynamics"].arguments[0].name)
-    meanings = ["measured position", "measured velocity"]
-    meanings += [f"target {word}" for word in ("position", "velocity", "acceleration")]
-    meanings = [f"{meaning}{unit if k in (0, 2) else ''}" for k, meaning in enumerate(meanings)]
+    meanings = [f"measured position{unit}", "measured velocity"]
+    meanings += [f"target position{unit}", "target velocity", "target acceleration"]
     meanings += ["gains of the position's errors, 1/s^2", "gains of the velocity's errors, 1/s"]
     meanings += _extra_meanings(robot, robot.functions["inverse_dynamics"], extra)
     forces = robot.functions["inverse_dynamics"].result_names("force")[0]

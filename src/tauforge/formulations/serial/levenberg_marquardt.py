@@ -97,9 +97,7 @@ def _damped_solution(factors: Columns, right: Scalars, error: Scalars) -> list[S
     """x with (F F' + lambda 1) x = right, F given by its rows."""
     n = len(factors)
     A = [[sparse_dot(factors[i], factors[j]) if j <= i else 0.0 for j in range(n)] for i in range(n)]
-    trace: Scalar = 0.0
-    for i in range(n):
-        trace = trace + A[i][i]
+    trace: Scalar = sum(A[i][i] for i in range(n))
     damping = DAMPING * sparse_dot(error, error) + LEAST_DAMPING * trace
     for i in range(n):
         A[i][i] = A[i][i] + damping

@@ -173,9 +173,7 @@ class ArmDescription(Robot):
             return dataclasses.replace(joint, **change)
         if joint.dh is None:
             raise ModelError(f"{joint.name} has no DH parameters to change", field=key)
-        rest = {name: getattr(joint, name) for name in JOINT_FIELDS}
-        for name in ("before", "after", "offset", "dh"):
-            del rest[name]
+        rest = {name: getattr(joint, name) for name in JOINT_FIELDS if name not in ("before", "after", "offset", "dh")}
         return Joint.from_dh(**rest, **(joint.dh._asdict() | {key: value}), convention=self.convention)
 
     def without_friction(self) -> Self:
@@ -208,11 +206,6 @@ class ArmDescription(Robot):
         return f"{type(self).__name__}({self.name!r}, {self.kinds}, {self.convention})"
 
     # ------------------------------------------------------------------------------------------------ description
-
-    @property
-    def n(self) -> int:
-        """Number of joints."""
-        return len(self.joints)
 
     @property
     def kinds(self) -> str:

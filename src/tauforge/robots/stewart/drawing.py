@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.evaluation.arguments import as_argument
 from tauforge.robots.drawing import Action, Drawing, Ellipsoid, Frame, Point, Reaction, Segment, inertia_ellipsoid
+from tauforge.robots.loads import BODY_SHARES
 from tauforge.robots.poses import transforms
 
 if TYPE_CHECKING:
@@ -99,15 +100,13 @@ def _ellipsoids(platform: StewartPlatform, T: Array, lower: Array, upper: Array,
     axes = np.stack([along, y, np.cross(along, y)], axis=-1)
     found = []
     for part, origins in (("lower", lower), ("upper", upper)):
-        masses, centres, inertias = (getattr(platform, f"{part}_{field}") for field in ("mass", "com", "inertia"))
+        masses, centres, inertias = (getattr(platform, f"{part}_{field}") for field in BODY_SHARES)
         for i in range(6):
             frame = np.zeros(T.shape)
             frame[..., :3, :3], frame[..., :3, 3], frame[..., 3, 3] = axes[..., i, :, :], origins[..., i, :], 1.0
             name = f"{part} part of leg {i + 1}"
             found.append(inertia_ellipsoid(name, frame, masses[i], centres[i], inertias[i]))
-    mass, com, inertia = platform.platform_mass, platform.platform_com, platform.platform_inertia
-    assert mass is not None and com is not None and inertia is not None  # noqa: PT018
-    found.append(inertia_ellipsoid("platform", T, mass, com, inertia))
+    found.append(inertia_ellipsoid("platform", T, *(getattr(platform, f"platform_{field}") for field in BODY_SHARES)))
     return tuple(body for body in found if body is not None)
 
 

@@ -165,9 +165,7 @@ def _limits(platform: PlatformDescription, values: Mapping[str, Scalars]) -> Pla
     stroke, base, top, angles, radius, force = (_value(platform, field, values) for field in LIMIT_FIELDS)
     base_axes, platform_axes = _vectors(base), _vectors(top)
     cones = None
-    if angles is not None:
-        assert base_axes is not None  # the description asks for them
-        assert platform_axes is not None
+    if angles is not None and base_axes is not None and platform_axes is not None:  # the description asks for all
         cones = Cones(tuple(map(unit, base_axes)), tuple(map(unit, platform_axes)), *angles)
     pairs = None if stroke is None else tuple((stroke[2 * i], stroke[2 * i + 1]) for i in range(LEGS))
     return PlatformLimits(pairs, cones, None if radius is None else radius[0], None if force is None else tuple(force))

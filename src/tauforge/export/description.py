@@ -57,12 +57,8 @@ def _positions(robot: Robot) -> list[str]:
     turns = "" if not robot.positions.turning else "; of the three angles of a ball, angular velocities"
     rates = f"Velocities and accelerations are those of the coordinates{turns}."
     if robot.positions.entries == robot.coordinates:
-        first = (
-            f"Positions are {poses}. {twists}"
-            if robot.positions.pose
-            else f"Positions are the coordinates below. {rates}"
-        )
-        return [first, f"Coordinates: {coordinates}."]
+        meaning = f"{poses}. {twists}" if robot.positions.pose else f"the coordinates below. {rates}"
+        return [f"Positions are {meaning}", f"Coordinates: {coordinates}."]
     return [
         f"A position has {robot.positions.size} entries: {entries}.",
         f"One position: {', '.join(repr(float(x) + 0.0) for x in robot.positions.default)}.",

@@ -78,10 +78,8 @@ class Formulations(Capability):
     def check(self, name: object) -> None:
         """UnsupportedFeatureError unless it is one of the names."""
         if name not in self.names:
-            known = ", ".join(self.names)
-            raise UnsupportedFeatureError(
-                f"unknown {self.option} {name!r}", field=self.option, remedy=f"Use one of {known}"
-            )
+            remedy = f"Use one of {', '.join(self.names)}"
+            raise UnsupportedFeatureError(f"unknown {self.option} {name!r}", field=self.option, remedy=remedy)
 
     @property
     def take_wrench(self) -> bool:

@@ -89,10 +89,8 @@ class SerialArm(ArmDescription):
     def _check_loads(self, loads: Collection[str], options: Mapping[str, Any]) -> None:
         name = options.get("formulation", DEFAULT_FORMULATION)
         if "base_motion" in loads and name in FIXED_BASE_ONLY:
-            others = ", ".join(self.formulations.taking(loads))
-            raise UnsupportedFeatureError(
-                f"{name} does not take a moving base", field="base_motion", remedy=f"Use one of {others}"
-            )
+            remedy = f"Use one of {', '.join(self.formulations.taking(loads))}"
+            raise UnsupportedFeatureError(f"{name} does not take a moving base", field="base_motion", remedy=remedy)
 
     def _check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
         chosen = super()._check_options(function, options)

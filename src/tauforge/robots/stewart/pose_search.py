@@ -27,9 +27,8 @@ LENGTH_TOLERANCE = 1e-12  # of the lengths, relative to them
 LOOSEST_TOLERANCE = 1e-8
 TRACKING_CALLS = 12  # calls of the Newton kernel, a few steps each, before giving up
 NEAR_SINGULAR = 1e4  # condition number above which a tracked branch may be lost
-SAME_MODE = (
-    1e-4  # two assembly modes nearer than that, beside the longest leg and in quaternion, are one: a double root
-)
+# two assembly modes nearer than that, beside the longest leg and in quaternion, are one: a double root
+SAME_MODE = 1e-4
 START_ROUNDS = 8
 SCATTER = 0.1  # of the starts, of the mean length
 RIDGE = 1e-9  # keeps the best place unique where legs are parallel

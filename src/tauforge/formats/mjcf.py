@@ -5,7 +5,6 @@ Contacts, sensors and keyframes are passed over; what would change the motion an
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -14,17 +13,16 @@ import numpy as np
 
 from tauforge import validation
 from tauforge.algebra.vectors import IDENTITY, Matrix, Transform, Vector
-from tauforge.errors import ModelError, TauforgeWarning
+from tauforge.errors import ModelError, in_file
 from tauforge.formats.mjcf_bodies import Found, read_bodies
 from tauforge.formats.mjcf_elements import ACTUATORS, Values, check_spelling, children, classes_of, with_includes
 from tauforge.formats.mjcf_geoms import visuals_of
 from tauforge.formats.urdf_mechanism import in_order
 from tauforge.formats.urdf_tree import unknown_name
-from tauforge.formats.xml_reader import Element, shown
+from tauforge.formats.xml_reader import Element, shown, warn
 from tauforge.robots.mechanism.loop_closure import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, MechanismJoint, Spherical, Spring, Weld
-from tauforge.robots.plausibility import levels_to_the_caller
 
 IGNORED_SECTIONS = ("asset", "visual", "statistic", "size", "keyframe", "sensor", "custom", "contact")
 READ_SECTIONS = ("compiler", "option", "default", "worldbody", "equality", "actuator", "tendon")
@@ -46,13 +44,10 @@ def robot_of(root: Element, *, tool: str | None = None, **options: Any) -> Mecha
         if section.tag not in (*IGNORED_SECTIONS, *READ_SECTIONS):
             raise section.unsupported(f"<{section.tag[:40]}> is not supported", field=section.tag[:40])
     found = Found(_compiled(root))
-    try:
+    with in_file(root.file):
         robot = _mechanism_of(root, found, tool)
-    except ModelError as error:
-        raise error.located(root.file) from None
     if found.left_out:
-        text = f"{root.file}: left out: {validation.listed(found.left_out, MAX_NAMED, '; ')}"
-        warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
+        warn(f"{root.file}: left out: {validation.listed(found.left_out, MAX_NAMED, '; ')}")
     return robot
 
 

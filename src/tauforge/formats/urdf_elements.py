@@ -7,18 +7,16 @@ warning. Mesh files are named here and never opened.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tauforge import validation
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Transform, Vector
-from tauforge.errors import ModelError, TauforgeWarning
+from tauforge.errors import ModelError
 from tauforge.formats.model_files import MANIFEST, PACKAGE, relative_parts
-from tauforge.formats.xml_reader import Element, one_typo_away, shown
+from tauforge.formats.xml_reader import Element, one_typo_away, shown, warn
 from tauforge.robots.drawing import LARGEST_SIZE, Box, CylinderShape, MeshFile, Shape, Sphere, Visual
-from tauforge.robots.plausibility import levels_to_the_caller
 from tauforge.validation import Floats
 
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
@@ -184,18 +182,13 @@ def read_visuals(robot: Element, places: Mapping[str, tuple[int, Transform]]) ->
         name, visual = visuals[MAX_VISUALS][0].text("name"), visuals[MAX_VISUALS][1]
         faults.append((name, visual.fault(f"the robot has more than {MAX_VISUALS} visuals", field="visual")))
     if faults:
-        _warn(robot, faults)
+        told = (
+            ": ".join(filter(None, (f"line {error.line}, link {shown(name)}", error.field, error.problem)))
+            for name, error in faults
+        )
+        remedy = next((error.remedy for _, error in faults if error.remedy), None)
+        warn(f"{robot.file}: visuals are left out: {validation.listed(told, MAX_NAMED, '; ')}", remedy)
     return tuple(found)
-
-
-def _warn(robot: Element, faults: list[tuple[str, ModelError]]) -> None:
-    told = [
-        ": ".join(filter(None, (f"line {error.line}, link {shown(name)}", error.field, error.problem)))
-        for name, error in faults
-    ]
-    text = f"{robot.file}: visuals are left out: {validation.listed(told, MAX_NAMED, '; ')}"
-    remedy = next((error.remedy for _, error in faults if error.remedy), None)
-    warnings.warn(TauforgeWarning(text, remedy=remedy), stacklevel=levels_to_the_caller())
 
 
 def _materials(robot: Element, visuals: list[Element]) -> dict[str, Element]:

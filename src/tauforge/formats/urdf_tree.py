@@ -7,17 +7,15 @@ is opened.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from tauforge import validation
 from tauforge.algebra.vectors import E_X, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
-from tauforge.errors import ModelError, TauforgeWarning
+from tauforge.errors import ModelError
 from tauforge.formats.urdf_elements import MOMENTS, read_origin, unknown_names, value, values
-from tauforge.formats.xml_reader import NO_INERTIAL, XACRO_REMEDY, Element, Inertial, shown
-from tauforge.robots.plausibility import levels_to_the_caller
+from tauforge.formats.xml_reader import NO_INERTIAL, XACRO_REMEDY, Element, Inertial, shown, warn
 
 LETTERS = {"revolute": "R", "continuous": "R", "prismatic": "P"}
 ARM_JOINT_TYPES = (*LETTERS, "fixed")
@@ -101,8 +99,7 @@ def read_tree(robot: Element) -> UrdfTree:
     joints = {name: _read_joint(element) for name, element in elements.items()}
     tree = _rooted(robot, links, bodies, joints)
     if unknown:
-        text = f"{robot.file}: unknown names are ignored: {unknown}"
-        warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
+        warn(f"{robot.file}: unknown names are ignored: {unknown}")
     return tree
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from tauforge.algebra.rotations import angles_of, rotation_about
 from tauforge.algebra.vectors import E_Z, IDENTITY, NO_DISPLACEMENT, Matrix, Transform, Vector, cross
-from tauforge.errors import ModelError
 from tauforge.formats import xml_writer as xml
 from tauforge.formats.urdf_elements import MOMENTS
 from tauforge.formats.urdf_tree import UNLIMITED
@@ -43,11 +42,7 @@ def write(m: Mechanism, path: Path) -> None:
     position. Loops on top of a URDF are given where its coordinates are 0, so that the mechanism's own joints fit.
     """
     zeros = _zeros(m)
-    try:
-        lines = list(_lines(m, zeros))
-    except ModelError as error:
-        raise error.located(path) from None
-    xml.write_xml(path, lines, list(_lost(m, zeros)), "URDF")
+    xml.write_xml(path, _lines(m, zeros), _lost(m, zeros), "URDF")
 
 
 def _zeros(m: Mechanism) -> Zeros:

@@ -173,16 +173,12 @@ def loads(
         return robot_of(parse(data))
 
 
-# modules that make a robot of a root element, by its tag; they are slow to import, and few robots need them
 XML_SUFFIXES = (".urdf", ".xml")
-XML_ROOTS = {
-    "robot": "tauforge.formats.urdf",
-    "mujoco": "tauforge.formats.mjcf",
-}
 
 
 def _xml_robot(root: Element, options: Options) -> Robot:
-    robot: Robot = import_module(XML_ROOTS.get(root.tag, XML_ROOTS["robot"])).robot_of(root, **options)
+    module = "mjcf" if root.tag == "mujoco" else "urdf"  # slow to import, and few robots need them
+    robot: Robot = import_module(f"tauforge.formats.{module}").robot_of(root, **options)
     return robot
 
 
@@ -191,7 +187,6 @@ def _is_text(name: str) -> bool:
     return "\n" in name or name.lstrip("\ufeff \t\r").startswith("<")
 
 
-URDF_AND_MJCF = {"tool": "URDF and MJCF files only"}
 URDF_REMEDIES = {
     "tool": "A mechanism's tool is chosen by replace(tool=...)",
     "loops": 'A TOML file of a mechanism has its loops as [[joint]], also on top of a URDF: urdf = "robot.urdf"',
@@ -201,8 +196,9 @@ URDF_REMEDIES = {
 def _refuse_urdf_options(what: str, options: Options) -> None:
     for argument, value in options.items():
         if value is not None:
+            formats = "URDF and MJCF" if argument == "tool" else "URDF"
             raise ModelError(
-                f"{argument} applies to {URDF_AND_MJCF.get(argument, 'URDF files only')}, and {what} is not one",
+                f"{argument} applies to {formats} files only, and {what} is not one",
                 field=argument,
                 remedy=URDF_REMEDIES.get(argument, "Leave it out, or load a path that ends in .urdf"),
             )
@@ -254,13 +250,8 @@ def format_of(values: Mapping[str, Any]) -> TomlFormat:
 def read_robot(path: Path) -> Robot:
     """The robot of a TOML file; a ModelError names the file."""
     with in_file(path):
-        return robot_of(values_of(path))
-
-
-def values_of(path: Path) -> dict[str, Any]:
-    """The values of a TOML file, with the paths of the files that it names."""
-    values = read_toml(path)
-    return format_of(values).with_paths(values, path)
+        values = read_toml(path)
+        return robot_of(format_of(values).with_paths(values, path))
 
 
 def robot_of(values: dict[str, Any]) -> Robot:

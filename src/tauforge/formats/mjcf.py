@@ -59,7 +59,7 @@ def _mechanism_of(root: Element, found: Found, tool: str | None) -> Mechanism:
     if tool is not None and tool not in names:
         raise unknown_name("tool", "body", tool, names)
     joints = _actuated(root, found)
-    joints, loops = _with_equalities(root, found, joints)
+    loops = _equalities(root, found, joints)
     numbers = {name: k for k, name in enumerate(names, 1)} | {GROUND_NAME: 0}
     visuals, left_out = visuals_of(root, found.values, found.shown, numbers)
     found.left_out += left_out
@@ -182,10 +182,8 @@ def _largest_force(values: Values, actuator: Element, joint: MechanismJoint) -> 
 # ------------------------------------------------------------------------------------------------------ equalities
 
 
-def _with_equalities(
-    root: Element, found: Found, joints: dict[str, MechanismJoint]
-) -> tuple[dict[str, MechanismJoint], list[Any]]:
-    """Joints with those that follow others, and the loops."""
+def _equalities(root: Element, found: Found, joints: dict[str, MechanismJoint]) -> list[Any]:
+    """The loops; among the joints those that follow others are replaced."""
     loops: list[Any] = []
     for number, element in enumerate(children(root, "equality"), 1):
         equality = found.values.merged(element, None)
@@ -202,7 +200,7 @@ def _with_equalities(
                 _couple(element, joints, equality)
             case tag:
                 raise element.unsupported(f"equality <{tag[:40]}> is not supported", field="equality")
-    return joints, loops
+    return loops
 
 
 def _ends(found: Found, equality: Element) -> Iterator[str]:

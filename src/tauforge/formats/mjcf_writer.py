@@ -117,9 +117,8 @@ def _body(m: Mechanism, held: Held, outer: Transform, below: dict[str, list[Held
         com, inertia = xml.own_mass(body, frame)
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.rows
         # MuJoCo takes moments of zero only where no others are given
-        plain = {"diaginertia": (xx, yy, zz)}
-        full = {"fullinertia": (xx, yy, zz, xy, xz, yz)}
-        given = full if _has_products(inertia) else plain
+        full = _has_products(inertia)
+        given = {"fullinertia": (xx, yy, zz, xy, xz, yz)} if full else {"diaginertia": (xx, yy, zz)}
         yield more + tag("inertial", pos=com, mass=body.mass, **given)
     yield from _sites(m, body.name, frame, more)
     for inner in below.get(body.name, []):

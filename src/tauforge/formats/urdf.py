@@ -63,7 +63,13 @@ def _chain(tree: UrdfTree, links: Links, tip: str | None) -> list[UrdfJoint] | N
         # a branch that leaves from the world-fixed base neither moves with the arm nor loads it
         counted = [name for name in carriers if _way_up(carriers, name)[:1] == chain[:1]]
         _refuse_led_from_beyond(tree, chain, counted)
-        _refuse_branches(tree, [name for name in counted if name not in chain])
+        if aside := [name for name in counted if name not in chain]:
+            held = _lock_example(aside)
+            raise tree.joints[aside[0]].element.unsupported(
+                f"the moving joints are not one chain; these branch off: {listed(aside, 20)}",
+                field=f"joint {shown(aside[0])}",
+                remedy=f"Hold them with {held}, or leave out tip= for a mechanism with all its branches",
+            )
     if not chain:
         if tip is None:
             raise tree.robot.fault("there is no moving joint")
@@ -97,16 +103,6 @@ def _way_up(carriers: dict[str, str | None], name: str | None) -> list[str]:
         way.append(name)
         name = carriers[name]
     return way[::-1]
-
-
-def _refuse_branches(tree: UrdfTree, aside: Sequence[str]) -> None:
-    if aside:
-        first = tree.joints[aside[0]]
-        raise first.element.unsupported(
-            f"the moving joints are not one chain; these branch off: {listed(aside, 20)}",
-            field=f"joint {shown(first.name)}",
-            remedy=f"Hold them with {_lock_example(aside)}, or leave out tip= for a mechanism with all its branches",
-        )
 
 
 def _refuse_led_from_beyond(tree: UrdfTree, chain: Sequence[str], counted: Sequence[str]) -> None:

@@ -231,15 +231,7 @@ def _shape(visual: Element) -> Shape:
 
 
 def _mesh(mesh: Element) -> MeshFile:
-    folder, name = _mesh_place(mesh)
-    scale = value(mesh, "scale")
-    if not all(0 < abs(factor) <= LARGEST_SIZE for factor in scale):
-        raise mesh.fault(f"expected three factors other than 0, got {shown(mesh.text('scale'))}", field="mesh scale")
-    return MeshFile(folder, name, scale, value(mesh, "filename"))
-
-
-def _mesh_place(mesh: Element) -> tuple[str | None, str]:
-    """The folder (None for a text) and the file in it that a <mesh> names; ModelError where it is outside the model's.
+    """The file that a <mesh> names, in a folder (None for a text); ModelError where it is outside the model's.
 
     package://NAME/rest is rest in the folder of the URDF if that is called NAME, else in the nearest folder called NAME
     around it that has a package.xml. Where there is none, NAME is a folder beside the URDF. Every other name is
@@ -247,18 +239,18 @@ def _mesh_place(mesh: Element) -> tuple[str | None, str]:
     """
     given: str = value(mesh, "filename")
     folder = mesh.file.absolute().parent if isinstance(mesh.file, Path) else None
-    path = given
-    if given.startswith(PACKAGE):
-        path = given.removeprefix(PACKAGE)
-        package, slash, rest = path.partition("/")
-        around = None if folder is None else _package(folder, package)
-        if package and slash and around is not None:
-            folder, path = around, rest
+    path = given.removeprefix(PACKAGE)
+    package, slash, rest = path.partition("/")
+    if folder is not None and given != path and package and slash and (around := _package(folder, package)):
+        folder, path = around, rest
     try:
         parts = relative_parts(given, path)
     except ModelError as error:
         raise mesh.fault(error.problem, field="mesh filename", remedy=MESH_REMEDY) from None
-    return (None if folder is None else str(folder)), "/".join(parts)
+    scale = value(mesh, "scale")
+    if not all(0 < abs(factor) <= LARGEST_SIZE for factor in scale):
+        raise mesh.fault(f"expected three factors other than 0, got {shown(mesh.text('scale'))}", field="mesh scale")
+    return MeshFile(None if folder is None else str(folder), "/".join(parts), scale, given)
 
 
 def _package(folder: Path, name: str) -> Path | None:

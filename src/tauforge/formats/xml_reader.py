@@ -177,14 +177,11 @@ def parse_xml(data: bytes, file: str | Path) -> Element:
         (open_elements[-1].children if open_elements else roots).append(element)
         open_elements.append(element)
 
-    def end(_tag: str) -> None:
-        open_elements.pop()
-
     def refuse_doctype(*_declaration: object) -> None:
         raise fault("a DOCTYPE is not accepted: it could define entities", "Remove the DOCTYPE and its entities")
 
     parser.StartElementHandler = start
-    parser.EndElementHandler = end
+    parser.EndElementHandler = lambda _tag: open_elements.pop()
     parser.StartDoctypeDeclHandler = refuse_doctype
     try:
         parser.Parse(text, True)  # a str, so that an encoding named in the file is never looked up
@@ -261,9 +258,7 @@ def together(parts: Iterable[Inertial]) -> Inertial:
     if len(heavy) == 1:
         com = heavy[0].com  # as given, not rounded by a product and a quotient
     else:
-        com = ZERO
-        for body in heavy:
-            com = com + body.com * (body.mass / mass)
+        com = sum((body.com * (body.mass / mass) for body in heavy), ZERO)
     inertia = NO_INERTIAL.inertia
     for body in bodies:
         inertia = inertia + body.inertia + point_mass_inertia(body.mass, body.com - com)

@@ -115,8 +115,7 @@ def write_xml(path: Path, lines: Iterable[str], lost: Iterable[str], what: str) 
 
 def lost_of_joints(m: Mechanism) -> Iterator[str]:
     """Properties of joints and of the tool that neither URDF nor MJCF holds, for one warning."""
-    uneven = [joint.name for joint in m.joints if joint.coulomb[0] != joint.coulomb[1]]
-    if uneven:
+    if uneven := [joint.name for joint in m.joints if joint.coulomb[0] != joint.coulomb[1]]:
         yield f"Coulomb friction that differs by direction ({', '.join(uneven[:5])}; the larger is written)"
     inward = [
         held.joint.name

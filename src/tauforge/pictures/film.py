@@ -48,7 +48,7 @@ class Film:
 
     def __init__(self, robot: Robot, frames: AnimationFrames, size: tuple[int, int], title: str) -> None:
         self.frames, self.size = frames, size
-        self.drawing = drawing_of(robot, frames)
+        self.drawing = drawing_of(robot, frames.position)
         self.target = None if frames.target is None else robot.drawing(frames.target)
         self.actuators = actuator_data(robot, frames.force)
         self._space = ROBOT_WIDTH if self.actuators else 1.0
@@ -135,13 +135,11 @@ class FilmPanel:
 
     def draw(self, k: int) -> None:
         """Bars, numbers and the instant of frame k."""
-        for j, (bar, number) in enumerate(zip(self.bars, self.numbers, strict=True)):
-            force = float(self.frames.force[k, j])
+        rows = zip(self.actuators, self.full, self.bars, self.numbers, self.frames.force[k].tolist(), strict=True)
+        for actuator, full, bar, number, force in rows:
             known = np.isfinite(force)
-            share = force / self.full[j] if known else 0.0
-            bar.set_x(min(share, 0.0))
-            bar.set_width(abs(share))
-            actuator = self.actuators[j]
+            share = force / full if known else 0.0
+            bar.set(x=min(share, 0.0), width=abs(share))
             number.set_text(f"{_text(force, actuator['decimals']) if known else 'none'} {actuator['unit']}")
             for artist in (bar, number):
                 artist.axes.draw_artist(artist)

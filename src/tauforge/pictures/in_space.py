@@ -51,12 +51,6 @@ def space_axes(figure: Any) -> Any:
     return axes
 
 
-def look_down_on_flat(axes: Any, low: Array, high: Array) -> None:
-    """Look steeply down on robots that lie in a horizontal plane: from the side they would be a line."""
-    if (high - low)[2] < FLAT * (high - low).max():
-        axes.view_init(elev=STEEP, azim=axes.azim)
-
-
 def draw_body(axes: Any, drawing: Drawing, k: int, strength: float) -> None:
     rings = [[drawing.segments[i] for i in ring] for ring in outlines(drawing.segments)]
     for part in OUTLINES:

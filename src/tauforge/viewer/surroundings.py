@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.errors import UnsupportedFeatureError
+from tauforge.pictures.animation_frames import drawing_of, upward
 from tauforge.pictures.in_space import FLAT, STEEP
 from tauforge.robots.robot import Robot
 from tauforge.viewer.figure import turns_from_z
@@ -44,16 +44,10 @@ def surroundings(robot: Robot, extent: tuple[Array, Array] | None = None) -> Sur
 
     extent: (3,) the smallest and the largest coordinates to be seen, m; default those of the drawing
     """
-    drawing = robot.drawing(np.asarray(robot.positions.default, float))
-    if not drawing.points and not drawing.segments:
-        raise UnsupportedFeatureError(f"{robot.name} has no drawing", field="drawing")
+    drawing = drawing_of(robot, np.asarray(robot.positions.default, float))
     low, high = drawing.extent if extent is None else extent
-    gravity = np.asarray(robot.gravity, float)
-    strength = float(np.linalg.norm(gravity))
-    up = -gravity / strength if strength else np.array([0.0, 0.0, 1.0])
-    middle = (low + high) / 2
-    bases = [frame.transform[:3, 3] for frame in drawing.frames if frame.name == "base"]
-    foot = bases[0] if bases else low
+    up, middle = upward(robot), (low + high) / 2
+    foot = next((frame.transform[:3, 3] for frame in drawing.frames if frame.name == "base"), low)
     size = float(np.linalg.norm(high - low)) or 1.0
     side = EYE / np.linalg.norm(EYE)
     if np.abs(up) @ (high - low) < FLAT * size:  # what lies flat is seen from above

@@ -106,7 +106,7 @@ class RequestGuard:
             return False
         if name in LOCAL_NAMES:
             return int(found["port"] or HTTP_PORT) < PORTS
-        known = name in self.names or (self.any_address and is_address(name))
+        known = name in self.names or (self.any_address and address_of(name) is not None)
         return known and int(found["port"] or HTTP_PORT) == self.port
 
 
@@ -125,24 +125,21 @@ def normalised(host: str) -> str:
             field="host",
             remedy="Give another address of this machine, or :: for all of them",
         )
-    try:
-        return str(ipaddress.ip_address(text))
-    except ValueError:
-        return text.lower()
+    return str(address_of(text) or text.lower())
 
 
-def is_address(name: str) -> bool:
-    """True for a number. It cannot be made to lead elsewhere, as a name can."""
+def address_of(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The address that a number is, None for a name. A number cannot be made to lead elsewhere, as a name can."""
     try:
-        ipaddress.ip_address(name)
+        return ipaddress.ip_address(name)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def is_loopback(host: str) -> bool:
     """True if only this machine can reach the address."""
-    return host == "localhost" or (is_address(host) and ipaddress.ip_address(host).is_loopback)
+    address = address_of(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
 
 
 def bound_socket(host: str, port: int | None) -> socket.socket:
@@ -171,17 +168,13 @@ def bound_socket(host: str, port: int | None) -> socket.socket:
                 ) from None
             error = problem
     assert error is not None
+    reason = os.strerror(error.errno) if error.errno is not None else str(error)
     which = f"port {port}" if port is not None else f"any of the ports {ports[0]} to {ports[-1]}"
     raise ModelError(
-        f"cannot listen on {which} of {host}: {_reason(error)}",
+        f"cannot listen on {which} of {host}: {reason.lower()}",
         field="port",
         remedy="Give another port, or 0 for any free one",
     )
-
-
-def _reason(error: OSError) -> str:
-    """The system's words for an error, without those that Python adds."""
-    return (os.strerror(error.errno) if error.errno is not None else str(error)).lower()
 
 
 def name_in_url(host: str, bound: str) -> str:

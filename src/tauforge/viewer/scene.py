@@ -230,8 +230,7 @@ def _axes_of(drawing: Drawing, name: str | None) -> tuple[Array, Array]:
     """Quaternions (k, 4) and places (k, 3) of all frames, or of the one of this name."""
     frames = [frame.transform for frame in drawing.frames if name is None or frame.name == name]
     transforms = np.reshape(frames, (-1, 4, 4))
-    turns = figure.quaternions(transforms[:, :3, :3]) if len(frames) else np.zeros((0, 4))
-    return turns, transforms[:, :3, 3]
+    return figure.quaternions(transforms[:, :3, :3]), transforms[:, :3, 3]
 
 
 class ArrowNodes:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from types import SimpleNamespace, TracebackType
+from types import SimpleNamespace
 from typing import Any, Self
 
 from tauforge.errors import ModelError
@@ -72,9 +72,7 @@ class Viewer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -259,8 +257,7 @@ def _checked(guard: RequestGuard, process_request: Callable[[Any, Any], Any]) ->
         if answer is not None:
             if file == guarding.FIRST_PAGE:
                 add_scripts(answer)
-            for name, value in page_headers(headers["Host"]).items():
-                answer.headers[name] = value
+            answer.headers.update(page_headers(headers["Host"]))
         return answer
 
     return check
@@ -301,10 +298,9 @@ def page_headers(host: str) -> dict[str, str]:
 def add_scripts(answer: Any) -> None:
     """Adds our scripts to the answer of websockets that has viser's first page."""
     packed = answer.headers.get("Content-Encoding") == "gzip"
-    body = with_scripts(answer.body, packed)
-    answer.body = body
+    answer.body = with_scripts(answer.body, packed)
     del answer.headers["Content-Length"]
-    answer.headers["Content-Length"] = str(len(body))
+    answer.headers["Content-Length"] = str(len(answer.body))
 
 
 @functools.lru_cache(maxsize=2)

@@ -125,10 +125,8 @@ def _of_recording(robot: Robot, recording: Recording, pace: Pace) -> AnimationFr
     if np.isfinite(recording.target_position).all():
         angles = [k for k, coordinate in enumerate(robot.coordinates) if coordinate.wraps]
         target = robot.positions.at(_between(times, recording.time, recording.target_position, angles), position)
-    force, velocity, acceleration = (
-        _between(times, recording.time, rows, [])
-        for rows in (recording.force, recording.velocity, recording.acceleration)
-    )
+    others = (recording.force, recording.velocity, recording.acceleration)
+    force, velocity, acceleration = (_between(times, recording.time, rows, []) for rows in others)
     return AnimationFrames(times, position, force, target, thinned, velocity, acceleration)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -96,15 +96,14 @@ def draw_frame(axes: Any, transform: Array, length: float, strength: float) -> N
 
 
 def draw_forces(
-    axes: Any, actions: Iterable[Action], forces: Array, k: int, size: float, largest: Array, colours: Sequence[str]
+    axes: Any, actions: Sequence[Action], forces: Array, k: int, size: float, largest: Array, colours: Sequence[str]
 ) -> None:
     """An arrow for each force that is there. Forces and torques have a scale each, for they have no common unit."""
-    listed = list(actions)
     for turns in (False, True):
-        most = max((x for action, x in zip(listed, largest, strict=True) if action.turns == turns), default=0.0)
+        most = max((x for action, x in zip(actions, largest, strict=True) if action.turns == turns), default=0.0)
         if not most:
             continue
-        for action, force, colour in zip(listed, forces, colours, strict=True):
+        for action, force, colour in zip(actions, forces, colours, strict=True):
             if action.turns == turns and force and np.isfinite(force):
                 _draw_arrow(axes, force_line(action.place[k], action.axis[k], turns, force / most, size), colour)
 
@@ -120,10 +119,8 @@ def _draw_arrow(axes: Any, points: Array, colour: str) -> None:
     step = points[-1] - points[-2]
     length = float(np.linalg.norm(step))
     if length:
-        head = 0.12 * float(np.linalg.norm(np.ptp(points, axis=0)))
-        axes.quiver(
-            *points[-1], *(step / length * head), color=colour, linewidth=2.2, arrow_length_ratio=1.0, pivot="tip"
-        )
+        head = step / length * (0.12 * float(np.linalg.norm(np.ptp(points, axis=0))))
+        axes.quiver(*points[-1], *head, color=colour, linewidth=2.2, arrow_length_ratio=1.0, pivot="tip")
 
 
 def finish(axes: Any, low: Array, high: Array, size: float, zoom: float = PLOT_ZOOM) -> None:

@@ -49,16 +49,16 @@ class Axis:
             whole = values.dtype.kind in "iu"
             values = np.atleast_1d(values).astype(np.int64 if whole else np.float64)
         except ValueError:
-            raise self._refused(f"expected numbers, got {self.values!r}") from None
+            raise _bad(self.name, f"expected numbers, got {self.values!r}") from None
         if values.ndim != 1:
-            raise self._refused(f"expected values (k,), got shape {values.shape}")
+            raise _bad(self.name, f"expected values (k,), got shape {values.shape}")
         if not len(values):
-            raise self._refused("the axis has zero points")
+            raise _bad(self.name, "the axis has zero points")
         _check_length(self.name, len(values))
         if not np.isfinite(values).all():
-            raise self._refused("a value is not finite")
+            raise _bad(self.name, "a value is not finite")
         if len(np.unique(values)) < len(values):
-            raise self._refused("a value occurs twice")
+            raise _bad(self.name, "a value occurs twice")
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
 
@@ -91,9 +91,6 @@ class Axis:
             return cls(name, _spaced(name, first, last, parts[2]), unit)
         raise _bad(name, f"expected at most two colons, got {values!r}", f"Write {FORMS}")
 
-    def _refused(self, problem: str) -> ModelError:
-        return _bad(self.name, problem)
-
 
 def check_axes(axes: Iterable[Axis]) -> tuple[Axis, ...]:
     """Checks axes: there are some, their names differ, and int64 can count the points of their grid."""
@@ -105,11 +102,7 @@ def check_axes(axes: Iterable[Axis]) -> tuple[Axis, ...]:
         raise _bad(double, "the axis is given twice", "Give its values once")
     points = math.prod(len(axis) for axis in found)
     if points > LARGEST_COUNT:
-        raise ModelError(
-            f"the grid has {points:.3g} points, more than the largest that can be counted, {LARGEST_COUNT:.3g}",
-            field="axis",
-            remedy="Take fewer values or fewer axes",
-        )
+        raise _too_large(f"{points:.3g} points, more than the largest that can be counted, {LARGEST_COUNT:.3g}")
     return found
 
 
@@ -137,6 +130,10 @@ def check_name(what: str, name: str) -> None:
 
 def _bad(name: str, problem: str, remedy: str | None = None) -> ModelError:
     return ModelError(problem, field=f"axis {name}", remedy=remedy)
+
+
+def _too_large(size: str) -> ModelError:
+    return ModelError(f"the grid has {size}", field="axis", remedy="Take fewer values or fewer axes")
 
 
 def _check_length(name: str, count: int) -> None:
@@ -245,11 +242,7 @@ def grid_of(shape: Sequence[int], block_points: int, largest_core: int = 1) -> G
     chunk = _run(shape, max(1, min(CHUNK_POINTS // largest_core, block_points)), (1,) * len(shape))
     grid = Grid(tuple(shape), _run(shape, block_points, chunk), chunk)
     if grid.blocks > MOST_BLOCKS:
-        raise ModelError(
-            f"the grid has {grid.points:.3g} points in {grid.blocks:.3g} blocks, more than {MOST_BLOCKS:,}",
-            field="axis",
-            remedy="Take fewer values or fewer axes",
-        )
+        raise _too_large(f"{grid.points:.3g} points in {grid.blocks:.3g} blocks, more than {MOST_BLOCKS:,}")
     return grid
 
 

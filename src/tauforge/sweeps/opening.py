@@ -13,7 +13,7 @@ import secrets
 import shutil
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -43,6 +43,7 @@ from tauforge.sweeps.store import (
     sweeps_extra,
 )
 from tauforge.sweeps.study import LEDGER, Result, Study
+from tauforge.validation import listed
 
 SETTINGS = ("made_with.kernels ", "made_with.vector_bits ")  # differences that the environment makes
 NAMED_DIFFERENCES = 3  # in a message
@@ -87,10 +88,9 @@ def check_same(path: Path, study: Study, grid: Grid) -> None:
         raise ModelError(f"the metadata is damaged: {places}", file=path, remedy=ANOTHER)
     found = differences(root_metadata(path)["attributes"][MARK], description(study, grid))
     if found:
-        more = f" and {len(found) - NAMED_DIFFERENCES} more" if len(found) > NAMED_DIFFERENCES else ""
         settings = all(text.startswith(SETTINGS) for text in found)
         raise ModelError(
-            f"the store is of another sweep: {'; '.join(found[:NAMED_DIFFERENCES])}{more}",
+            f"the store is of another sweep: {listed(found, NAMED_DIFFERENCES, '; ')}",
             file=path,
             remedy=f"{AS_THEN}{ANOTHER}" if settings else ANOTHER,
         )
@@ -203,9 +203,8 @@ def _create_result(group: Any, study: Study, result: Result, grid: Grid) -> None
     from zarr.codecs import BloscCodec, Crc32cCodec
 
     core = result.core_shape
-    size = int(result.numpy_dtype.itemsize)
     # LZ4 of shuffled bytes costs less than it saves: 3.5 bytes of 9 remain, for 1 ms of 80 a block
-    fast = BloscCodec(cname="lz4", clevel=1, shuffle="shuffle", typesize=size)
+    fast = BloscCodec(cname="lz4", clevel=1, shuffle="shuffle", typesize=int(result.numpy_dtype.itemsize))
     group.create_array(
         result.name,
         shape=(*grid.shape, *core),
@@ -220,10 +219,9 @@ def _create_result(group: Any, study: Study, result: Result, grid: Grid) -> None
 
 
 def _attributes(study: Study, grid: Grid, command: str | None) -> dict[str, Any]:
-    extra: Mapping[str, Any] = study.attributes
     return {
         "title": study.title or study.name,
-        **extra,
+        **study.attributes,
         **({"command": command} if command else {}),
         "versions": {"tauforge": __version__, **{name: version(name) for name in VERSIONS}},
         "made": datetime.now(UTC).isoformat(timespec="seconds"),

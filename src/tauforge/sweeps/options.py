@@ -90,12 +90,8 @@ class SweptPositions:
 
     def held(self, robot: Robot) -> dict[str, float]:
         """Coordinates that are no axes, by name."""
-        swept = set(self.columns.values())
-        return {
-            c.name: float(x)
-            for k, (c, x) in enumerate(zip(robot.coordinates, self.home, strict=True))
-            if k not in swept
-        }
+        every = enumerate(zip(robot.coordinates, self.home.tolist(), strict=True))
+        return {c.name: x for k, (c, x) in every if k not in self.columns.values()}
 
 
 def positions_and_axes(

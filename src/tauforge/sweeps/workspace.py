@@ -7,7 +7,9 @@ give to hold it at rest.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -66,14 +68,9 @@ class AtPositions:
     def _at(self, block: Mapping[str, Array]) -> dict[str, Array]:
         masses = block.get("payload")
         held = None if masses is None and not self.payload else Payload(self.payload if masses is None else masses)
-        return at_positions(
-            self.robot,
-            self.quantities,
-            self.positions.of(self.robot, block),
-            payload=held,
-            forces=self.forces,
-            largest_condition=self.largest_condition,
-        )
+        positions = self.positions.of(self.robot, block)
+        judged: dict[str, Any] = {"forces": self.forces, "largest_condition": self.largest_condition}
+        return at_positions(self.robot, self.quantities, positions, payload=held, **judged)
 
 
 def workspace_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: Mapping[str, str]) -> Study:
@@ -100,16 +97,11 @@ def workspace_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float],
     if robot.loops is not None:
         named, unknown = (*named, unknown_words(robot)), len(named)
     judged = {"forces": forces, "condition": largest_condition, "payload": payload}
-    units = common_unit(actuator.unit for actuator in robot.actuators)
+    units = {"force": common_unit(actuator.unit for actuator in robot.actuators)}
+    coded = {"limit": dict(enumerate(named))}
     results = tuple(
-        Result(
-            name,
-            QUANTITIES[name].dtype,
-            units if name == "force" else QUANTITIES[name].unit,
-            QUANTITIES[name].meaning,
-            codes=dict(enumerate(named)) if name == "limit" else {},
-        )
-        for name in quantities
+        Result(name, known.dtype, units.get(name, known.unit), known.meaning, codes=coded.get(name, {}))
+        for name, known in ((name, QUANTITIES[name]) for name in quantities)
     )
     return Study(
         name="workspace",
@@ -127,10 +119,8 @@ def available(robot: Robot, wanted: str | None) -> tuple[str, ...]:
         return check_quantities(robot, [name.strip() for name in wanted.split(",")])
     found: list[str] = []
     for name in ("limit", "condition", "force"):
-        try:
+        with suppress(ModelError):
             found += check_quantities(robot, [name])
-        except ModelError:
-            continue
     return tuple(found)
 
 

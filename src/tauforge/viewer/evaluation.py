@@ -165,11 +165,7 @@ class Evaluation:
 
         Identity: those of `read`, row by row.
         """
-
-        def forces(position: Array, velocity: Array, acceleration: Array) -> Array:
-            return self._forces(State(position, velocity, acceleration, *state.loads), state.formulation)
-
-        return forces
+        return lambda q, qd, qdd: self._forces(State(q, qd, qdd, *state.loads), state.formulation)
 
     def warm_up(self, is_wanted: Callable[[], bool]) -> None:
         """Makes the kernels that the first payload, the first other gravity and both need.

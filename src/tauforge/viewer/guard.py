@@ -120,11 +120,9 @@ def normalised(host: str) -> str:
     if not text:
         raise ModelError("expected an address or a name, got ''", field="host")
     if "%" in text:
-        raise ModelError(
-            f"expected an address without a scope, got {host!r}: browsers open no such address",
-            field="host",
-            remedy="Give another address of this machine, or :: for all of them",
-        )
+        problem = f"expected an address without a scope, got {host!r}: browsers open no such address"
+        remedy = "Give another address of this machine, or :: for all of them"
+        raise ModelError(problem, field="host", remedy=remedy)
     return str(address_of(text) or text.lower())
 
 
@@ -161,20 +159,14 @@ def bound_socket(host: str, port: int | None) -> socket.socket:
             raise ModelError(f"this machine does not know the address {host!r}", field="host") from None
         except OSError as problem:
             if problem.errno in NOT_OURS:  # no port would do
-                raise ModelError(
-                    f"this machine has no address {host}",
-                    field="host",
-                    remedy="Give an address of this machine, or 0.0.0.0 for all of them",
-                ) from None
+                remedy = "Give an address of this machine, or 0.0.0.0 for all of them"
+                raise ModelError(f"this machine has no address {host}", field="host", remedy=remedy) from None
             error = problem
     assert error is not None
     reason = os.strerror(error.errno) if error.errno is not None else str(error)
     which = f"port {port}" if port is not None else f"any of the ports {ports[0]} to {ports[-1]}"
-    raise ModelError(
-        f"cannot listen on {which} of {host}: {reason.lower()}",
-        field="port",
-        remedy="Give another port, or 0 for any free one",
-    )
+    refused = f"cannot listen on {which} of {host}: {reason.lower()}"
+    raise ModelError(refused, field="port", remedy="Give another port, or 0 for any free one")
 
 
 def name_in_url(host: str, bound: str) -> str:

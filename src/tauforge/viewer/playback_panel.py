@@ -75,14 +75,8 @@ class PlaybackPanel:
         self.scrub.min, self.scrub.max = clip.start, max(clip.end, clip.start + TICK)
         with self._folder:
             for chart in charts_of(self.robot, clip):
-                node = self._gui.add_uplot(
-                    chart.data(clip.start),
-                    chart.series(),
-                    title=chart.title,
-                    height=CHART_HEIGHT,
-                    scales={"x": {"time": False}},
-                    legend={"show": False},
-                )
+                look = {"height": CHART_HEIGHT, "scales": {"x": {"time": False}}, "legend": {"show": False}}
+                node = self._gui.add_uplot(chart.data(clip.start), chart.series(), title=chart.title, **look)
                 self._charts.append((chart, node))
 
     def show_forces(self, clip: Clip, time: float) -> None:

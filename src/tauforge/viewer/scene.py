@@ -64,9 +64,8 @@ class Scene:
         self._bars = self._bodies("/robot/bars", figure.bars(drawing, self.size), bar)
         self._joints = self._bodies("/robot/joints", self._joint_balls(drawing), ball)
         self._centres = self._bodies("/robot/centres", self._centre_balls(drawing), ball)
-        self._ellipsoids = self._bodies(
-            "/robot/ellipsoids", figure.ellipsoids(drawing, self.size), triangles.ball(), ELLIPSOID_OPACITY
-        )
+        masses = figure.ellipsoids(drawing, self.size)
+        self._ellipsoids = self._bodies("/robot/ellipsoids", masses, triangles.ball(), ELLIPSOID_OPACITY)
         self._plates = [
             api.add_mesh_simple(
                 f"/robot/plate {k}",
@@ -271,31 +270,25 @@ def added(api: Any, name: str, bodies: Bodies, mesh: Mesh, opacity: float | None
     """A node of many bodies of one shape."""
     if not bodies.names:
         return Absent()
-    return api.add_batched_meshes_simple(
-        name,
-        mesh.vertices * np.float32(UNIT),
-        mesh.faces,
-        batched_wxyzs=bodies.placed.wxyzs,
-        batched_positions=bodies.placed.places,
-        batched_scales=_scales(bodies),
-        batched_colors=linear(bodies.rgb),
-        opacity=opacity,
-        lod="off",
-        cast_shadow=False,
-        receive_shadow=False,
-    )
+    look = {"opacity": opacity, "lod": "off", "cast_shadow": False, "receive_shadow": False}
+    vertices = mesh.vertices * np.float32(UNIT)
+    return api.add_batched_meshes_simple(name, vertices, mesh.faces, **_batched(bodies), **look)
 
 
 def place(node: Any, bodies: Bodies) -> None:
     """Moves and paints the bodies of a node."""
-    placed = bodies.placed
-    node.batched_positions, node.batched_wxyzs, node.batched_scales = placed.places, placed.wxyzs, _scales(bodies)
-    node.batched_colors = linear(bodies.rgb)
+    for name, value in _batched(bodies).items():
+        setattr(node, name, value)
 
 
-def _scales(bodies: Bodies) -> Array:
-    """Scales (k, 3) of the bodies that viser got."""
-    return bodies.placed.scales / UNIT
+def _batched(bodies: Bodies) -> dict[str, Array]:
+    """What a node of bodies has for each of them, by the names of viser."""
+    return {
+        "batched_positions": bodies.placed.places,
+        "batched_wxyzs": bodies.placed.wxyzs,
+        "batched_scales": bodies.placed.scales / UNIT,
+        "batched_colors": linear(bodies.rgb),
+    }
 
 
 class ShapeNodes:

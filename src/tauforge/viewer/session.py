@@ -250,8 +250,9 @@ class Session:
             self._asked, self._sliders_late, self._clip_changed = [], False, False
             frame = clip.frame_at(when) if following and clip is not None else None
             if frame is not None and clip is not None:
-                played_motion = clip.frames.position, clip.frames.velocity, clip.frames.acceleration
-                self._state = State(*(rows[frame] for rows in played_motion), *self._state.loads)
+                motion = clip.frames.position, clip.frames.velocity, clip.frames.acceleration
+                q, qd, qdd = (rows[frame] for rows in motion)
+                self._state = State(q, qd, qdd, *self._state.loads)
             state, coordinates = self._state, self._coordinates()
         played = clip if frame is not None else None
         recorded = played is not None and played.is_recorded

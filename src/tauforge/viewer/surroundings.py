@@ -61,15 +61,9 @@ def furnish(server: Any, around: Surroundings) -> None:
     server.scene.set_up_direction(tuple(around.up))
     _light(server.scene, around)
     side = GROUND_SIDE * around.size
-    server.scene.add_grid(
-        "/ground",
-        side,
-        side,
-        cell_size=side / CELLS,
-        section_size=side / CELLS * 4,
-        wxyz=turns_from_z(around.up[None])[0],
-        position=around.ground,
-    )
+    cells = {"cell_size": side / CELLS, "section_size": side / CELLS * 4}
+    turn = turns_from_z(around.up[None])[0]
+    server.scene.add_grid("/ground", side, side, **cells, wxyz=turn, position=around.ground)
     eye = around.middle + EYE_DISTANCE * around.size * around.eye
     camera = server.initial_camera
     camera.up, camera.look_at, camera.position = tuple(around.up), tuple(around.middle), tuple(eye)

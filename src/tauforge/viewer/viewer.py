@@ -38,6 +38,9 @@ from tauforge.viewer.session import Session
 from tauforge.viewer.surroundings import surroundings
 
 FRAME_HEIGHT = 600  # pixels in a notebook
+CONNECTIONS = logging.getLogger("tauforge.viewer.connections")  # faults of peers, such as connecting without a word
+CONNECTIONS.propagate = False  # they are not said in the terminal
+CONNECTIONS.addHandler(logging.NullHandler())
 
 
 class Viewer:
@@ -206,14 +209,8 @@ def _guarded(module: Any, listening: socket.socket, guard: RequestGuard) -> Iter
         if port != guard.port:  # another server of viser's, which the program starts at the same time
             return original.asyncio.server.serve(handler, host, port, process_request=process_request, **options)
         used.append(True)
-        checked = _checked(guard, process_request)
-        return original.asyncio.server.serve(
-            guarding.screened(module, handler),
-            sock=listening,
-            process_request=checked,
-            logger=_connections(),
-            **options,
-        )
+        options |= {"sock": listening, "process_request": _checked(guard, process_request), "logger": CONNECTIONS}
+        return original.asyncio.server.serve(guarding.screened(module, handler), **options)
 
     infra.websockets = _Overlay(
         original, asyncio=_Overlay(original.asyncio, server=_Overlay(original.asyncio.server, serve=serve))
@@ -222,15 +219,6 @@ def _guarded(module: Any, listening: socket.socket, guard: RequestGuard) -> Iter
         yield used
     finally:
         infra.websockets = original
-
-
-def _connections() -> logging.Logger:
-    """Logger of faults of peers, such as connecting without a word. They are not said in the terminal."""
-    logger = logging.getLogger("tauforge.viewer.connections")
-    logger.propagate = False
-    if not logger.handlers:
-        logger.addHandler(logging.NullHandler())
-    return logger
 
 
 class _Overlay(SimpleNamespace):

@@ -98,10 +98,8 @@ class Criteria:
 
     def _codes(self, positions: Array) -> Array:
         if self.chosen is None:
-            held, judged, largest = self.payload, self.forces, self.largest_condition
-            code = at_positions(
-                self.robot, ("limit",), positions, payload=held, forces=judged, largest_condition=largest
-            )["limit"]
+            judged: dict[str, Any] = {"forces": self.forces, "largest_condition": self.largest_condition}
+            code = at_positions(self.robot, ("limit",), positions, payload=self.payload, **judged)["limit"]
         else:
             beyond = ~(self.margins(positions) >= 0)
             code = np.where(beyond.any(axis=-1), 1.0 + beyond.argmax(axis=-1), 0.0)
@@ -196,13 +194,9 @@ def _chosen(criteria: Criteria, kinds: Sequence[str]) -> tuple[int, ...]:
     own = criteria.robot.bounds.limits
     known = list(dict.fromkeys(limit.kind for limit in own))
     wanted = [kinds] if isinstance(kinds, str) else list(kinds)
-    for kind in wanted:
-        if kind not in known:
-            raise ModelError(
-                f"{criteria.robot.name} has no limits of the kind {kind!r}",
-                field="limits",
-                remedy=f"Use some of {', '.join(known)}" if known else None,
-            )
+    if unknown := [kind for kind in wanted if kind not in known]:
+        problem = f"{criteria.robot.name} has no limits of the kind {unknown[0]!r}"
+        raise ModelError(problem, field="limits", remedy=f"Use some of {', '.join(known)}" if known else None)
     return tuple(k for k, limit in enumerate(criteria.limits) if k >= len(own) or limit.kind in wanted)
 
 
@@ -261,13 +255,9 @@ def positions_of(robot: Robot, coordinates: Array, near: Array) -> Array:
 def checked_home(criteria: Criteria, given: ArrayLike | None) -> Array:
     """A home (N,) as `checked_position` gives it; ModelError where it does not hold."""
     home = checked_position(criteria.robot, "home", given)
-    code = int(criteria.codes(home))
-    if code:
-        raise ModelError(
-            f"the limits do not hold there: {criteria.name(code)}",
-            field="home",
-            remedy="Give a home within the limits; tauforge.workspace.explain tells by how much they are exceeded",
-        )
+    if code := int(criteria.codes(home)):
+        remedy = "Give a home within the limits; tauforge.workspace.explain tells by how much they are exceeded"
+        raise ModelError(f"the limits do not hold there: {criteria.name(code)}", field="home", remedy=remedy)
     return home
 
 

@@ -129,10 +129,8 @@ def _singular(paths: Paths, rows: Array, distance: Array, positions: Array) -> l
     beside = np.zeros_like(closed)
     beside[:, 1:-1] = closed[:, :-2] & closed[:, 2:]
     which, place = np.nonzero(lowest & (closed | beside))
-    lower, upper = (
-        distance[which, np.maximum(place - 1, 0)],
-        distance[which, np.minimum(place + 1, distance.shape[1] - 1)],
-    )
+    before, after = np.maximum(place - 1, 0), np.minimum(place + 1, distance.shape[1] - 1)
+    lower, upper = distance[which, before], distance[which, after]
     scale = paths.scale[rows[which]]
     found: list[PathCrossing] = []
     while len(which):

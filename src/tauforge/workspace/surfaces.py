@@ -160,11 +160,8 @@ def polar(
     start = checked_home(criteria, home)
     known = direction_names(robot)
     if len(known) < 2:
-        raise UnsupportedFeatureError(
-            f"{robot.name} has only one direction, {known[0]}; a polar plot needs two",
-            field="polar",
-            remedy="Use reach or map",
-        )
+        problem = f"{robot.name} has only one direction, {known[0]}; a polar plot needs two"
+        raise UnsupportedFeatureError(problem, field="polar", remedy="Use reach or map")
     chosen = tuple(known[:2] if axes is None else axes)
     if len(chosen) != 2 or not set(chosen) <= set(known) or chosen[0] == chosen[1]:
         raise ShapeError("axes", expected=f"two of {', '.join(known)}", got=repr(axes))

@@ -63,8 +63,7 @@ def draw_body(axes: Any, drawing: Drawing, k: int, strength: float) -> None:
         ends = np.stack([segment.start[k], segment.end[k]])
         axes.plot(*ends.T, color=colour, linewidth=width, alpha=strength, solid_capstyle="round")
     for part, mark, colour, size in (("joint", "o", JOINT, 28.0), ("centre of mass", "P", CENTRE, 22.0)):
-        places = [point.place[k] for point in drawing.points if point.part == part]
-        if places:
+        if places := [point.place[k] for point in drawing.points if point.part == part]:
             axes.scatter(*np.array(places).T, marker=mark, s=size, color=colour, alpha=strength, depthshade=False)
 
 
@@ -117,8 +116,7 @@ def draw_ring(axes: Any, action: Action, k: int, size: float, colour: str) -> No
 def _draw_arrow(axes: Any, points: Array, colour: str) -> None:
     axes.plot(*points.T, color=colour, linewidth=2.2)
     step = points[-1] - points[-2]
-    length = float(np.linalg.norm(step))
-    if length:
+    if length := float(np.linalg.norm(step)):
         head = step / length * (0.12 * float(np.linalg.norm(np.ptp(points, axis=0))))
         axes.quiver(*points[-1], *head, color=colour, linewidth=2.2, arrow_length_ratio=1.0, pivot="tip")
 

@@ -292,8 +292,7 @@ def bodies_of(robot: str, solids: Sequence[Solid], most: int) -> list[SolidMesh]
             except ModelError as error:
                 read[solid.shape] = None
                 faults.append(str(error))
-        mesh = read[solid.shape]
-        if mesh is not None and len(mesh.faces):
+        if (mesh := read[solid.shape]) is not None and len(mesh.faces):
             found.append(SolidMesh(index, mesh, rgba, not isinstance(solid.shape, MeshFile)))
     if faults:
         text = f"{robot} is drawn without some of its meshes: {listed(faults, MOST_TOLD, '; ')}"

@@ -136,9 +136,8 @@ def blocks_on_cluster(
                 if not isinstance(error, KilledWorker):
                     raise error
                 if losses[index] > LOSSES:
-                    raise SweepError(
-                        f"workers die of block {index}", store=store.path, remedy=f"See their logs. {GO_ON}"
-                    )
+                    remedy = f"See their logs. {GO_ON}"
+                    raise SweepError(f"workers die of block {index}", store=store.path, remedy=remedy)
                 following = index
             else:
                 raise SweepError("the scheduler of the cluster is gone", store=store.path, remedy=GO_ON)

@@ -148,8 +148,7 @@ def _numbers(name: str, texts: Sequence[str]) -> tuple[list[float] | list[int], 
         return [int(text) for text in texts], ""
     values, kinds = [], set()
     for text in texts:
-        found = in_si(text)
-        if found is None:
+        if (found := in_si(text)) is None:
             raise _bad(name, f"expected a number, got {text.strip()!r}", f"Units are {', '.join(UNITS)}")
         values.append(found[0])
         kinds.add(found[1])

@@ -71,10 +71,9 @@ def _lines_of_codes(found: DrawnResult) -> list[Line]:
     """Points for every code that occurs, at the height of its number."""
     values, x = found.values.reshape(len(found.values), -1), found.dimensions[0].values
     places = np.broadcast_to(x[:, None], values.shape)
-    occurring = [int(code) for code in np.unique(values[np.isfinite(values)])]
     return [
         Line(found.codes.get(code, f"code {code}"), places[values == code], values[values == code], "points")
-        for code in occurring
+        for code in np.unique(values[np.isfinite(values)]).astype(int).tolist()
     ]
 
 

@@ -82,9 +82,8 @@ class Result:
         with np.errstate(over="ignore"):
             made = np.ascontiguousarray(found, dtype=self.numpy_dtype)
         if self.integer and not (made == found).all():
-            raise ShapeError(
-                self.name, expected=f"numbers that fit {self.dtype}", got=f"{found.min()} to {found.max()}"
-            )
+            got = f"{found.min()} to {found.max()}"
+            raise ShapeError(self.name, expected=f"numbers that fit {self.dtype}", got=got)
         return made
 
 
@@ -130,9 +129,8 @@ class Study:
             names.append(result.name)
             for name, size in result.core.items():
                 if dimensions.setdefault(name, size) != size or name in (axis.name for axis in self.axes):
-                    raise ModelError(
-                        f"the dimension {name!r} is taken", field=f"result {result.name}", remedy="Name it otherwise"
-                    )
+                    problem = f"the dimension {name!r} is taken"
+                    raise ModelError(problem, field=f"result {result.name}", remedy="Name it otherwise")
         asked = described(self.compute) if self.fingerprint is None else self.fingerprint
         object.__setattr__(self, "fingerprint", _as_json("fingerprint", asked))
         object.__setattr__(self, "attributes", _as_json("attributes", self.attributes))

@@ -76,8 +76,7 @@ class AtPositions:
 def workspace_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: Mapping[str, str]) -> Study:
     positions, checked = positions_and_axes(robot, axes, at, PAYLOAD_AXIS)
     payload = number_option(options, "payload", "kg", 0.0)
-    swept = any(axis.name == "payload" for axis in checked)
-    if swept and "payload" in options:
+    if "payload" in options and any(axis.name == "payload" for axis in checked):
         raise ModelError("it is an axis, too", field="option payload", remedy="Give one of them")
     masses = next((axis.values for axis in checked if axis.name == "payload"), np.array([payload]))
     if (masses < 0).any():
@@ -87,7 +86,10 @@ def workspace_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float],
         raise ModelError(f"expected a number >= 1, got {largest_condition:g}", field="option condition")
     quantities = available(robot, options.get("quantities"))
     limited = bool(np.isfinite(robot.max_forces).any()) and "force" in available(robot, None)
-    forces = _yes(options, "forces", default=limited)
+    wanted = options.get("forces", YES if limited else NO)
+    if wanted not in (YES, NO):
+        raise ModelError(f"expected {YES} or {NO}, got {wanted!r}", field="option forces")
+    forces = wanted == YES
     check_quantities(robot, quantities, forces=forces, condition=largest_condition is not None)
     weighed = (forces and "limit" in quantities) or any(name.startswith("force") for name in quantities)
     if (masses > 0).any() and not weighed:
@@ -122,14 +124,6 @@ def available(robot: Robot, wanted: str | None) -> tuple[str, ...]:
         with suppress(ModelError):
             found += check_quantities(robot, [name])
     return tuple(found)
-
-
-def _yes(options: Mapping[str, str], name: str, *, default: bool) -> bool:
-    if name not in options:
-        return default
-    if options[name] not in (YES, NO):
-        raise ModelError(f"expected {YES} or {NO}, got {options[name]!r}", field=f"option {name}")
-    return options[name] == YES
 
 
 @dataclass(frozen=True)

@@ -129,12 +129,10 @@ class Panel:
         if evaluation.takes_gravity:
             own = evaluation.gravity
             self.gravity = _slider(gui, "Gravity (m/s²)", self._gravities, own, lambda size: load(gravity=size))
-        names = evaluation.formulations
-        if len(names) > 1:
+        if len(names := evaluation.formulations) > 1:
             default = self.robot.formulations.default
-            self.formulation = gui.add_dropdown(
-                "Formulation", names, initial_value=default, hint="Others show how far they are from the default"
-            )
+            hint = "Others show how far they are from the default"
+            self.formulation = gui.add_dropdown("Formulation", names, initial_value=default, hint=hint)
             self.formulation.on_update(from_user(lambda name: load(formulation=name)))
         gui.add_button("Reset loads").on_click(from_user(lambda _: self._session.reset_loads()))
 
@@ -143,7 +141,7 @@ class Panel:
         self.checkboxes = {
             name: gui.add_checkbox(label, getattr(start, name), hint=hint or None)
             for name, label, hint in CHECKBOXES
-            if name != "shapes" or self._session.has_shapes
+            if name != "shapes" or len(self._session.scene.shapes)
         }
         for box in self.checkboxes.values():
             box.on_update(from_user(lambda _: self._session.show(self.shown())))
@@ -237,9 +235,8 @@ class Gizmo:
         drawing = robot.drawing(np.asarray(robot.positions.default, float))
         if robot.moved_body is None or self._pose(drawing) is None:
             return
-        self._controls = scene.add_transform_controls(
-            "/gizmo", scale=HANDLE_SCALE * size, depth_test=False, opacity=0.6
-        )
+        scale = HANDLE_SCALE * size
+        self._controls = scene.add_transform_controls("/gizmo", scale=scale, depth_test=False, opacity=0.6)
         self._controls.on_update(self._moved)
         self.follow(drawing, visible=True)
 
@@ -256,16 +253,14 @@ class Gizmo:
         if self._dragged_at is not None and time.perf_counter() - self._dragged_at < LETS_GO:
             return
         self._dragged_at = None
-        pose = self._pose(drawing)
-        if pose is not None:
+        if (pose := self._pose(drawing)) is not None:
             self._controls.position, self._controls.wxyz = pose[:3, 3], quaternions(pose[:3, :3])
 
     async def _moved(self, event: Any) -> None:
         if event.phase == "end":
             self._dragged_at = -np.inf
             self._session.let_go()
-            return
-        if event.phase == "update":
+        elif event.phase == "update":
             self._dragged_at = time.perf_counter()
             pose = np.eye(4)
             pose[:3, :3], pose[:3, 3] = rotation(np.asarray(event.target.wxyz, float)), event.target.position

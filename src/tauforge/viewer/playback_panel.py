@@ -56,10 +56,8 @@ class PlaybackPanel:
         self.button = server.gui.add_button("Play")
         self.button.on_click(from_user(lambda _: session.play(not session.clock.playing)))
         server.gui.add_button("Frame all", hint="The whole motion in sight").on_click(self._framed)
-        first = clips[0]
-        self.scrub = server.gui.add_slider(
-            "Time (s)", first.start, max(first.end, first.start + TICK), TICK, first.start
-        )
+        start, end = clips[0].start, max(clips[0].end, clips[0].start + TICK)
+        self.scrub = server.gui.add_slider("Time (s)", start, end, TICK, start)
         self.scrub.on_update(from_user(session.go))
         self.time = server.gui.add_html("")
         self.speed = server.gui.add_dropdown("Speed", SPEEDS, initial_value="1")
@@ -89,8 +87,7 @@ class PlaybackPanel:
 
     def show_time(self, time: float, playing: bool) -> None:
         """Updates scrub bar, text, button and cursors."""
-        clip = self._clip
-        if clip is None:
+        if (clip := self._clip) is None:
             return
         self.scrub.value = round(time, 2)
         self.time.content = time_html(time, clip)

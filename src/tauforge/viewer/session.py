@@ -56,9 +56,8 @@ class Session:
         self._refused: tuple[Array, str] | None = None  # coordinates that have no position, and why
         self.clock = Clock(0.0, 0.0)
         self._following = False  # the clip decides the state, not the sliders
-        self._scale = colours.ForceScale(
-            [actuator.unit for actuator in self.robot.actuators], evaluation.usual_forces()
-        )
+        units = [actuator.unit for actuator in self.robot.actuators]
+        self._scale = colours.ForceScale(units, evaluation.usual_forces())
         around = surroundings(self.robot)
         self.scene = Scene(server.scene, self.robot, around)
         furnish(server, surroundings(self.robot, _together([self.scene.shapes.extent, *(c.extent for c in clips[:1])])))
@@ -93,11 +92,6 @@ class Session:
         with self._lock:
             clip, state = self._clip, self._state
         return None if clip is None else self._with_loads(clip, state)
-
-    @property
-    def has_shapes(self) -> bool:
-        """True if the model file has visuals that can be drawn."""
-        return bool(len(self.scene.shapes))
 
     def change(self, group: str, k: int, value: float) -> None:
         """Sets one coordinate, or one number of velocity or acceleration."""

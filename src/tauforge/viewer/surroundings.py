@@ -90,9 +90,8 @@ def _light(scene: Any, around: Surroundings) -> None:
     """Adds light without shadows and reflections, which take most of the time where a browser has no GPU."""
     scene.configure_default_lights(enabled=False, cast_shadow=False)
     scene.configure_environment_map(None)
-    scene.add_light_hemisphere(
-        "/sky", sky_color=SKY, ground_color=EARTH, intensity=SKY_LIGHT, position=tuple(around.up)
-    )
+    look = {"sky_color": SKY, "ground_color": EARTH, "intensity": SKY_LIGHT}
+    scene.add_light_hemisphere("/sky", **look, position=tuple(around.up))
     right = np.cross(around.up, around.eye)
     lamp = LAMP @ np.array([right / np.linalg.norm(right), around.up, around.eye])
     scene.add_light_directional("/lamp", intensity=LAMP_LIGHT, position=tuple(lamp))

@@ -22,7 +22,7 @@ from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any
 
 from tauforge.errors import ModelError
 from tauforge.extras import extra_for
@@ -43,7 +43,7 @@ CONNECTIONS.propagate = False  # they are not said in the terminal
 CONNECTIONS.addHandler(logging.NullHandler())
 
 
-class Viewer:
+class Viewer(contextlib.AbstractContextManager["Viewer"]):
     """A running viewer. It ends with `close`, with the block of `with`, or with the program.
 
     url:       what to open in a browser
@@ -71,9 +71,6 @@ class Viewer:
         """Waits until it is closed."""
         while not self._closed.wait(0.5):  # a wait without an end would not hear Ctrl-C on every platform
             pass
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,10 +91,7 @@ class Criteria:
         not; 255 where a position is not finite.
         """
         flat = positions.reshape(-1, self.robot.positions.size)
-        found = np.empty(len(flat), np.uint8)
-        for rows in blocks(len(flat)):
-            found[rows] = self._codes(flat[rows])
-        return found.reshape(positions.shape[:-1])
+        return by_blocks(len(flat), "uint8", lambda rows: self._codes(flat[rows])).reshape(positions.shape[:-1])
 
     def _codes(self, positions: Array) -> Array:
         if self.chosen is None:
@@ -261,7 +258,10 @@ def checked_home(criteria: Criteria, given: ArrayLike | None) -> Array:
     return home
 
 
-def blocks(count: int) -> Iterator[slice]:
-    """Slices of a few positions each."""
+def by_blocks(count: int, dtype: str, of: Callable[[slice], Array]) -> Array:
+    """The values (count,) of so many positions, computed for a few of them at a time."""
+    found = np.empty(count, dtype)
     for start in range(0, count, BLOCK_POSITIONS):
-        yield slice(start, min(start + BLOCK_POSITIONS, count))
+        rows = slice(start, min(start + BLOCK_POSITIONS, count))
+        found[rows] = of(rows)
+    return found

@@ -76,18 +76,14 @@ class Map(Report):
             SummaryTable("Axes", ("axis", "unit", "from", "to", "points"), axes, texts=2)
         ]
         if self.codes:
-            shares: Rows = tuple(self.shares().items())
-            parts.append(SummaryTable("Share of the positions", ("limit", "share"), shares))
+            parts.append(SummaryTable("Share of the positions", ("limit", "share"), tuple(self.shares().items())))
         else:
             finite = self.values[np.isfinite(self.values)]
             unit = f" {self.unit}" if self.unit else ""
             if finite.size:
-                low, middle, high = np.quantile(finite, [0.0, 0.5, 1.0])
-                parts.append(
-                    ("From ", float(low), " to ", float(high), f"{unit}; half of them below ", float(middle), ".")
-                )
-            missing = self.values.size - finite.size
-            if missing:
+                low, middle, high = np.quantile(finite, [0.0, 0.5, 1.0]).tolist()
+                parts.append(("From ", low, " to ", high, f"{unit}; half of them below ", middle, "."))
+            if missing := self.values.size - finite.size:
                 parts.append(f"{missing} of {self.values.size} positions have no finite value.")
         if self.judged:
             parts.append(f"Judged: {self.judged}.")

@@ -224,8 +224,7 @@ def _end(
         step /= 2
         if (found := position(distance + step, near)) is not None:
             near, distance = found, distance + step
-    used_up = criteria.reached(near[None], USED_UP)[0]
-    if not used_up:  # the tool is at the end of its reach
+    if not (used_up := criteria.reached(near[None], USED_UP)[0]):  # the tool is at the end of its reach
         return float(distance), (STRETCHED,), "reach"
     return float(distance), tuple(limit.name for limit in used_up), used_up[0].kind
 

@@ -94,7 +94,8 @@ class _Cubes:
         return bool((scale * (swept - CHANCE * np.sqrt(squares)) > room).any())
 
     def _coarse(self, edges: int) -> Array:
-        return _joined(_parted(self.keys, self.dimensions) // edges)
+        parts = [(self.keys >> (CUBE_BITS * k)) & CUBE_MASK for k in reversed(range(self.dimensions))]
+        return _joined(np.stack(parts, axis=-1) // edges)
 
 
 def sampled_volume(criteria: Criteria, home: Array, points: int, samples: int, whole: bool) -> SampledVolume:
@@ -225,11 +226,6 @@ def _joined(numbers: Array) -> Array:
     for column in numbers.T:
         found = (found << CUBE_BITS) | column
     return found
-
-
-def _parted(cubes: Array, count: int) -> Array:
-    """Undoes `_joined`."""
-    return np.stack([(cubes >> (CUBE_BITS * (count - 1 - k))) & CUBE_MASK for k in range(count)], axis=-1)
 
 
 def usual_ranges(robot: Robot) -> Array:

@@ -87,8 +87,7 @@ class Evaluation:
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
-        gravity = np.asarray(robot.gravity, float)
-        self.gravity = float(np.linalg.norm(gravity))  # m/s^2
+        self.gravity = float(np.linalg.norm(np.asarray(robot.gravity, float)))  # m/s^2
         self._heavy: Robot = robot
         self._weightless: Robot | None = None
         if "gravity" in robot.varying_fields and self.gravity:

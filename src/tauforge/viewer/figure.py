@@ -129,11 +129,8 @@ def ellipsoids(drawing: Drawing, size: float) -> Bodies:
 
 def plates(drawing: Drawing, size: float) -> list[tuple[str, Mesh]]:
     """The bodies that outlines go round, with the part they belong to."""
-    found = []
-    for outline in outlines(drawing.segments):
-        corners = np.array([drawing.segments[k].start for k in outline])
-        found.append((drawing.segments[outline[0]].part, plate(corners, THICKNESS * size)))
-    return found
+    rings = [[drawing.segments[k] for k in outline] for outline in outlines(drawing.segments)]
+    return [(ring[0].part, plate(np.array([edge.start for edge in ring]), THICKNESS * size)) for ring in rings]
 
 
 def force_arrows(drawing: Drawing, shares: Array, rgb: Array, size: float) -> Arrows:

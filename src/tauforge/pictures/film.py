@@ -60,7 +60,8 @@ class Film:
 
         self.axes = in_space.space_axes(figure)
         self.axes.set_position((0.0, 0.03, space, 0.9))
-        self.canvas: Any = FigureCanvasAgg(figure)
+        FigureCanvasAgg(figure)
+        self.canvas = figure.canvas
         self.panel = FilmPanel(figure, self.actuators, frames) if self.actuators else None
         figure.text(0.025, 0.96, title, fontsize=13, fontweight="bold", va="center", parse_math=False)
         self.clock = figure.text(space - 0.02, 0.96, "", fontsize=12, va="center", ha="right", animated=True)

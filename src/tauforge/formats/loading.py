@@ -281,7 +281,7 @@ LISTS = ("body", "joint", "spring", "known_exception", "source")  # keys that ho
 
 
 def further_faults(path: Path, first: ModelError) -> list[ModelError]:
-    """What else is wrong with a TOML file. A reader stops at the first fault.
+    """Further faults of a TOML file. A reader stops at the first fault.
 
     So the value at fault is replaced by one that is known to be good, and the file is read again, until nothing new is
     found.

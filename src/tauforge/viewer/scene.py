@@ -281,7 +281,7 @@ def place(node: Any, bodies: Bodies) -> None:
 
 
 def _batched(bodies: Bodies) -> dict[str, Array]:
-    """What a node of bodies has for each of them, by the names of viser."""
+    """Properties of a node for each of its bodies, by the names of viser."""
     return {
         "batched_positions": bodies.placed.places,
         "batched_wxyzs": bodies.placed.wxyzs,

@@ -132,9 +132,10 @@ def _add_body(found: Found, parent: str, name: str, frame: Transform, parts: Par
     found.bodies.append(_mass(found, parts, name).as_body(name, frame))
 
 
-def _joints(
-    found: Found, body: str, frame: Transform, parts: Parts
-) -> Iterator[tuple[type[MechanismJoint], str, dict[str, Any]]]:
+Step = tuple[type[MechanismJoint], str, dict[str, Any]]  # of a body: the class of a joint, its name and fields
+
+
+def _joints(found: Found, body: str, frame: Transform, parts: Parts) -> Iterator[Step]:
     taken = {joint.name for joint in found.joints}
     for element, outer, _ in parts["joint"]:
         kind = "free" if element.tag == "freejoint" else element.attributes.get("type", "hinge")
@@ -147,9 +148,7 @@ def _joints(
         yield _joint(found, element, kind, name, frame.then(outer))
 
 
-def _joint(
-    found: Found, element: Element, kind: str, name: str, frame: Transform
-) -> tuple[type[MechanismJoint], str, dict[str, Any]]:
+def _joint(found: Found, element: Element, kind: str, name: str, frame: Transform) -> Step:
     where = f"joint {shown(name)}"
     for attribute, most in (("stiffness", 3), ("springdamper", 2)):
         if any(element.up_to(attribute, most)):

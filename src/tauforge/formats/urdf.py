@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tauforge import validation
 from tauforge.algebra.rotations import rotation_to
 from tauforge.algebra.vectors import ZERO, Transform
-from tauforge.errors import ModelError, TauforgeWarning
+from tauforge.errors import ModelError, in_file
 from tauforge.formats.urdf_elements import read_visuals
 from tauforge.formats.urdf_locked_joints import check_lock, leader_of, with_locked_joints
 from tauforge.formats.urdf_tree import LETTERS, Attachment, UrdfJoint, UrdfTree, listed, read_tree, unknown_name
-from tauforge.formats.xml_reader import Element, Inertial, shown, together
-from tauforge.robots.plausibility import levels_to_the_caller
+from tauforge.formats.xml_reader import Element, Inertial, shown, together, warn
 from tauforge.robots.records import Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.serial.joint import Joint
@@ -37,7 +35,7 @@ def robot_of(robot: Element, **options: Any) -> Robot:
     if tip is not None and tool is not None:
         raise ModelError("tip and tool are both given", field="tool", remedy="tip leads a chain to it, tool does not")
     check_lock(lock)
-    try:
+    with in_file(robot.file):  # of an argument: no line of the file is at fault
         tree = with_locked_joints(read_tree(robot), lock or {})
         links = tree.attachments()
         for option, name in (("tip", tip), ("tool", tool)):
@@ -51,8 +49,6 @@ def robot_of(robot: Element, **options: Any) -> Robot:
         from tauforge.formats.urdf_mechanism import mechanism_of  # slow to import, and arms do not need it
 
         return mechanism_of(tree, loops, home, tip or tool, actuated)
-    except ModelError as error:  # of an argument: no line of the file is at fault
-        raise error.located(robot.file) from None
 
 
 def _chain(tree: UrdfTree, links: Links, tip: str | None) -> list[UrdfJoint] | None:
@@ -67,7 +63,13 @@ def _chain(tree: UrdfTree, links: Links, tip: str | None) -> list[UrdfJoint] | N
         # a branch that leaves from the world-fixed base neither moves with the arm nor loads it
         counted = [name for name in carriers if _way_up(carriers, name)[:1] == chain[:1]]
         _refuse_led_from_beyond(tree, chain, counted)
-        _refuse_branches(tree, [name for name in counted if name not in chain])
+        if aside := [name for name in counted if name not in chain]:
+            held = _lock_example(aside)
+            raise tree.joints[aside[0]].element.unsupported(
+                f"the moving joints are not one chain; these branch off: {listed(aside, 20)}",
+                field=f"joint {shown(aside[0])}",
+                remedy=f"Hold them with {held}, or leave out tip= for a mechanism with all its branches",
+            )
     if not chain:
         if tip is None:
             raise tree.robot.fault("there is no moving joint")
@@ -101,16 +103,6 @@ def _way_up(carriers: dict[str, str | None], name: str | None) -> list[str]:
         way.append(name)
         name = carriers[name]
     return way[::-1]
-
-
-def _refuse_branches(tree: UrdfTree, aside: Sequence[str]) -> None:
-    if aside:
-        first = tree.joints[aside[0]]
-        raise first.element.unsupported(
-            f"the moving joints are not one chain; these branch off: {listed(aside, 20)}",
-            field=f"joint {shown(first.name)}",
-            remedy=f"Hold them with {_lock_example(aside)}, or leave out tip= for a mechanism with all its branches",
-        )
 
 
 def _refuse_led_from_beyond(tree: UrdfTree, chain: Sequence[str], counted: Sequence[str]) -> None:
@@ -158,7 +150,7 @@ def _arm_of_chain(tree: UrdfTree, links: Links, chain: Sequence[UrdfJoint], tip:
     numbers: dict[str | None, int] = {None: 0} | {joint.name: i for i, joint in enumerate(chain, 1)}
     # a joint's link frame is that of the URDF's child link, see `_arm_joint`
     places = {link: (numbers[at.carrier], at.placement) for link, at in links.items() if at.carrier in numbers}
-    try:
+    with in_file(robot.file):
         arm = SerialArm(
             joints=tuple(_arm_joint(joint, links, body) for joint, body in zip(chain, composites, strict=True)),
             tool=validation.from_transform(links[tool].placement),
@@ -166,11 +158,8 @@ def _arm_of_chain(tree: UrdfTree, links: Links, chain: Sequence[UrdfJoint], tip:
             sources=(Source(("tool",), f"the frame of link {shown(tool)} of the URDF", reason),),
             visuals=read_visuals(robot, places),
         )
-    except ModelError as error:
-        raise error.located(robot.file) from None
     if all(body.is_massless for body in composites):
-        text = f"{robot.file}: no moving link has mass or inertia, so its dynamics are singular"
-        warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
+        warn(f"{robot.file}: no moving link has mass or inertia, so its dynamics are singular")
     return arm
 
 

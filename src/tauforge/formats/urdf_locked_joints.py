@@ -9,7 +9,7 @@ from dataclasses import replace
 from tauforge import validation
 from tauforge.algebra.rotations import rotation_about
 from tauforge.algebra.vectors import IDENTITY, ZERO, Transform
-from tauforge.errors import ModelError
+from tauforge.errors import ModelError, in_file
 from tauforge.formats.urdf_tree import LETTERS, Mimic, UrdfJoint, UrdfTree, unknown_name
 from tauforge.formats.xml_reader import shown
 from tauforge.robots.plausibility import warn_of_coordinate
@@ -57,10 +57,8 @@ def held_coordinate(tree: UrdfTree, name: str, value: float, option: str) -> flo
 
 def _coordinate(tree: UrdfTree, name: str, value: float, option: str = "lock") -> float:
     """A checked coordinate that a mimic of the file gives."""
-    try:
+    with in_file(tree.robot.file):
         return validation.real(value, f"{option}[{name!r}]")
-    except ModelError as error:
-        raise error.located(tree.robot.file) from None
 
 
 def _with_mimics(tree: UrdfTree, held: dict[str, float]) -> dict[str, float]:

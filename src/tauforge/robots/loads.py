@@ -95,11 +95,7 @@ def one_payload(given: object) -> Payload:
 
 def _tensor(inertia: ArrayLike) -> Array:
     """(..., 3, 3), symmetric, with a warning for each that no body can have."""
-    tensor = real_array("payload inertia", inertia)
-    if tensor.shape == (3,):
-        tensor = np.diag(tensor)
-    if tensor.shape[-2:] != (3, 3):
-        raise ShapeError("payload inertia", expected="(3,) or (..., 3, 3)", got=str(tensor.shape))
+    tensor = _full(np, real_array("payload inertia", inertia))
     other = np.swapaxes(tensor, -1, -2)
     if (np.abs(tensor - other).max() > SYMMETRY_TOLERANCE * np.abs(tensor).max()).any():
         raise ShapeError("payload inertia", expected="a symmetric tensor", got=f"{tensor.tolist()}")
@@ -116,12 +112,17 @@ def _of_library(mass: Any, com: Any, inertia: Any) -> dict[str, Any]:
     namespace, (masses, centres, tensor) = common_arrays((mass, com, inertia))
     if tuple(centres.shape[-1:]) != (3,):
         raise ShapeError("payload com", expected="(..., 3)", got=str(tuple(centres.shape)))
-    if tuple(tensor.shape) == (3,):
-        tensor = namespace.diag(tensor)
-    if tuple(tensor.shape[-2:]) != (3, 3):
-        raise ShapeError("payload inertia", expected="(3,) or (..., 3, 3)", got=str(tuple(tensor.shape)))
+    tensor = _full(namespace, tensor)
     broadcast_shape("payload", {"mass": masses, "com": centres[..., 0], "inertia": tensor[..., 0, 0]})
     return {"mass": masses, "com": centres, "inertia": (tensor + tensor.swapaxes(-1, -2)) / 2}
+
+
+def _full(namespace: Any, inertia: Any) -> Any:
+    """(..., 3, 3), also of principal moments (3,)."""
+    tensor = namespace.diag(inertia) if tuple(inertia.shape) == (3,) else inertia
+    if tuple(tensor.shape[-2:]) != (3, 3):
+        raise ShapeError("payload inertia", expected="(3,) or (..., 3, 3)", got=str(tuple(tensor.shape)))
+    return tensor
 
 
 PAYLOAD = Argument("payload", (10,), "mass, com and inertia", Payload)  # of every robot that can carry something

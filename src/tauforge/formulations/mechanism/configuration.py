@@ -78,7 +78,10 @@ def closed(m: MechanismParameters, q: Scalars, near: Scalars, steps: int = 3) ->
 
 
 def closed_in_one(m: MechanismParameters, q: Scalars, near: Scalars) -> tuple[list[Scalar], Scalar]:
-    """The same in closed form (`legs`), for a mechanism that has one; NaN where a leg does not reach."""
+    """The position with the coordinates q in closed form, every leg assembled as it is at `near`.
+
+    For a mechanism that has one (`legs`); NaN where a leg does not reach.
+    """
     before = [near[k] for k in m.reads]
     tree, posed = closed_by_legs(m, _with_independent(m, before, q), before)
     return _with_tree(m, posed, near, tree), largest(loop_gaps(m, posed, tree))
@@ -249,7 +252,7 @@ def coordinate_changes(m: MechanismParameters, x: Scalars, dq: Scalars) -> list[
 
 
 def coordinate_rates(m: MechanismParameters, x: Scalars, qd: Scalars) -> list[Scalar]:
-    """Rates of all coordinates of x, those of cut joints included."""
+    """Time derivatives of all entries of a position, those of cut joints included."""
     posed = posed_at(m, x)
     v = Complement(m, posed, m.independent).rates(qd)
     return rates_in_x(m, posed, x, v)

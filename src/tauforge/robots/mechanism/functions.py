@@ -184,7 +184,7 @@ def slope_function(function: Function) -> Function:
 
 
 def coordinate_accelerations(model: MechanismParameters, x: Scalars, qd: Scalars, qdd: Scalars) -> list[Scalar]:
-    """Second time derivatives of all coordinates of x."""
+    """Second time derivatives of all entries of a position."""
     rates = configuration.coordinate_rates(model, x, qd)
     travelled = [Dual(value, {0: rate}) for value, rate in zip(x, rates, strict=True)]
     turned = [Dual(value, {0: rate}) for value, rate in zip(qd, qdd, strict=True)]

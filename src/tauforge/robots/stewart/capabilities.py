@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.algebra.dual import derivative, seeded
 from tauforge.algebra.rotations import angle_rates
+from tauforge.algebra.scalars import Scalars
 from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
@@ -24,7 +25,7 @@ from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.capabilities import Sensors
 from tauforge.robots.formulations import Formulations, Simplification
 from tauforge.robots.poses import pose_of, pose_rates, transforms, twists
-from tauforge.robots.positions import MovedBody, Positions, Scalars
+from tauforge.robots.positions import MovedBody, Positions
 from tauforge.robots.records import Sensor
 from tauforge.robots.stewart import formulas
 from tauforge.robots.stewart.field_checks import SPHERICAL, UNIVERSAL

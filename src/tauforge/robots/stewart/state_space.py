@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from tauforge.algebra.rotations import Quaternion, angles_of, normalised, quaternion_of, quaternion_rates
-from tauforge.algebra.scalars import Scalar, select
+from tauforge.algebra.scalars import Scalar, Scalars, select
 from tauforge.algebra.vectors import ZERO, Vector
 from tauforge.arrays import Array
 from tauforge.evaluation.unmodified import ours
@@ -16,8 +16,6 @@ from tauforge.formulations.stewart.parameters import PlatformMotion
 from tauforge.robots.state_space import Judged, Loads, StateFormulas, StateSpace
 from tauforge.robots.stewart.formulas import forward_dynamics_at
 from tauforge.robots.stewart.model import PlatformModel
-
-Scalars = Sequence[Scalar]
 
 
 @ours

@@ -122,8 +122,8 @@ class RolloutTask(NamedTuple):
             return self.fields
         return {**self.fields, **self.plant._fields_carrying(self.payload, self.fields)}
 
-    def formulas(self, *, alone: bool = False) -> StepFormulas:
-        given = Given(tuple(self.gains), tuple(self.plant_numbers), self.forces is not None)
+    def formulas(self, *, alone: bool = False, limits: bool = False) -> StepFormulas:
+        given = Given(tuple(self.gains), tuple(self.plant_numbers), self.forces is not None, limits)
         return StepFormulas(self.controller, self.plant, given, self.schedule.step, alone=alone)
 
     def target(self, k: int) -> MotionSample | None:

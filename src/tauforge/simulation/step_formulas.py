@@ -31,7 +31,7 @@ Scalars = Sequence[Scalar]
 Formula = Callable[..., list[Scalar]]
 Shapes = dict[str, Shape]
 TARGET_ARGUMENTS = ("target", "target_rate", "target_acceleration")
-FORCE, ADDED, ACCELERATION, AHEAD = "force", "added_force", "acceleration", "ahead"
+FORCE, ADDED, ACCELERATION, AHEAD, LIMITS = "force", "added_force", "acceleration", "ahead", "limits"
 BAR = "_bar"  # ends the name of the gradient by a quantity
 NO_TIME = math.nan  # laws that are compiled do not look at the time
 _operations: dict[str | None, int] = {}  # of a step, by what it is traced from
@@ -43,11 +43,13 @@ class Given(NamedTuple):
     gains:  attributes of the law
     fields: of the plant, and "payload" for the ten numbers of what it holds
     forces: whether forces are added to those of the law
+    limits: whether forces have limits, which all rows share
     """
 
     gains: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
     forces: bool = False
+    limits: bool = False
 
 
 class StepFormulas:
@@ -105,6 +107,10 @@ class StepFormulas:
         return {name: field_shape(self._plant, name) for name in self.given.fields}
 
     @property
+    def limits(self) -> Shapes:
+        return {LIMITS: self.forces_shape} if self.given.limits else {}
+
+    @property
     def forces(self) -> Shapes:
         """Empty without actuators."""
         return {FORCE: self.forces_shape} if self.forces_shape[0] else {}
@@ -132,13 +138,25 @@ class StepFormulas:
         return self._specified("held_step", formula, arguments, tuple(self.state.values()))
 
     def law(self) -> Specification:
-        """State, the rates of the stage before, how far these lead (s), targets, added forces, gains -> forces."""
-        arguments = self.state | self.slopes() | {AHEAD: ()} | self.targets | self.added | self.gains
+        """State, the rates of the stage before, how far these lead (s), targets, added forces, gains, limits -> forces.
+
+        Where there are limits, the forces are followed by those that the law asks for.
+        """
+        arguments = self.state | self.slopes() | {AHEAD: ()} | self.targets | self.added | self.gains | self.limits
 
         def formula(**given: Scalars) -> list[Scalar]:
-            return self._forces(given | self._ahead(given))
+            wanted = self._forces(given | self._ahead(given))
+            if not self.limits:
+                return wanted
+            pairs = list(zip(wanted, given[LIMITS], strict=True))
+            below = [select(most, force, most, force) for force, most in pairs]  # what is NaN stays so
+            return [
+                *(select(force, -most, -most, force) for force, (_, most) in zip(below, pairs, strict=True)),
+                *wanted,
+            ]
 
-        return self._specified("law", formula, arguments, (self.forces_shape,), law=True)
+        m = self.forces_shape[0]
+        return self._specified("law", formula, arguments, ((2 * m,) if self.limits else (m,),), law=True)
 
     def stage(self) -> Specification:
         """State, the rates of the stage before, how far these lead (s), forces, fields -> rates of the state.
@@ -382,6 +400,8 @@ class StepFormulas:
             taint = select(doubt, 1.0, taint, math.nan)
         for preference in found.preferences:
             taint = select(preference, self._most, taint, math.nan)
+        for suspicion in () if self._most == ALONE else found.suspicions:
+            taint = select(suspicion, 1.0, taint, math.nan)
         return [value + taint for value in found.values]
 
     def _specified(

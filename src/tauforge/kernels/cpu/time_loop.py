@@ -190,11 +190,11 @@ def writer_of_walk() -> Writer:
             put(sum_of(code.emit(f"load i64, ptr {period}, align 8"), "1"), period)
         put(sum_of(step, "1"), done)
         put("0", failed)
-        with code.when(code.emit(f"icmp ne i64 {plan['checked']}, 0")), code.loop(count) as row:
-            with code.when(beyond(reached, row, plan["checked"])):
-                good = code.emit(f"xor i1 {beyond(state, row, plan['numbers'])}, true")
-                with code.when(good):
-                    put("1", failed)
+        checks = code.emit(f"icmp ne i64 {plan['checked']}, 0")
+        with code.when(checks), code.loop(count) as row, code.when(beyond(reached, row, plan["checked"])):
+            good = code.emit(f"xor i1 {beyond(state, row, plan['numbers'])}, true")
+            with code.when(good):
+                put("1", failed)
         stop = code.emit(f"icmp ne i64 {code.emit(f'load i64, ptr {failed}, align 8')}, 0")
         with code.when(stop):
             copied(before, state)
@@ -295,7 +295,8 @@ class TimeLoop:
         scratch = own + _aligned(private)
         sizes = [ctypes.c_int64.from_address(each.address("scratch_bytes")).value for each in loaded]
         self._bytes = scratch + max(sizes) + ALIGNMENT
-        call_rows, operand_rows, moving_rows = [], [], []
+        call_rows: list[tuple[int, ...]] = []
+        operand_rows, moving_rows = list(call_rows), list(call_rows)
         for call, each in zip(self._calls, loaded, strict=True):
             call_rows.append((each.address("block"), 16 * len(operand_rows)))
             for place in call.places:

@@ -109,11 +109,13 @@ class Judged(NamedTuple):
     doubts:      they are good where all of these are below 1
     preferences: the robot's own methods know a better way where one of these is not below 1. They lose digits as it
                  grows, and are good up to `ALONE` where there is no other way
+    suspicions:  the robot's own methods look closer where one of these is not below 1, if there are any
     """
 
     values: list[Scalar]
     doubts: tuple[Scalar, ...] = ()
     preferences: tuple[Scalar, ...] = ()
+    suspicions: tuple[Scalar, ...] = ()
 
 
 ALONE = 50.0  # of preferences, where formulas cannot leave a state to methods: on a GPU, and for gradients
@@ -169,23 +171,26 @@ class PlainFormulas:
 
     def rates(self, model: Any, y: Scalars, force: Scalars, loads: Loads) -> Judged:
         q, qd = y[: self.n], y[self.n :]
-        return Judged([*qd, *formula_results(self.robot, "forward_dynamics", model, q, qd, force, loads=loads)])
+        found = judged_results(self.robot, "forward_dynamics", model, q, qd, force, loads=loads)
+        return found._replace(values=[*qd, *found.values])
 
     def renewed(self, model: Any, y: Scalars) -> Judged:
         return Judged(list(y))
 
 
-def formula_results(robot: Robot, name: str, model: Any, *arguments: Any, loads: Loads | None = None) -> list[Scalar]:
-    """A formula's results for a plain call, one after another. loads: its optional arguments, by name"""
-    return judged_results(robot, name, model, *arguments, loads=loads).values
-
-
 def judged_results(robot: Robot, name: str, model: Any, *arguments: Any, loads: Loads | None = None) -> Judged:
-    """The same, and a doubt where the function has a guard, which knows better where that is not below 1."""
+    """A formula's results for a plain call, one after another, and a suspicion where its function has a guard.
+
+    loads: its optional arguments, by name
+    """
     function = robot.functions[name]
     given = {argument.name: list(x) for argument, x in zip(function.arguments, arguments, strict=True)}
     found = function.formula(model, **given, **(loads or {}), **choices(function.options)[0])
-    doubts: tuple[Scalar, ...] = ()
-    if function.guard is not None and isinstance(found, Doubtful):
-        doubts = (found.doubt() * (1.0 / function.guard.limit),)
-    return Judged(flat(results_of(found)), doubts)
+    if function.guard is None or not isinstance(found, Doubtful):
+        return Judged(flat(results_of(found)))
+    return Judged(flat(found.results), suspicions=(found.doubt() * (1.0 / function.guard.limit),))
+
+
+def formula_results(robot: Robot, name: str, model: Any, *arguments: Any, loads: Loads | None = None) -> list[Scalar]:
+    """The results alone."""
+    return judged_results(robot, name, model, *arguments, loads=loads).values

@@ -7,7 +7,6 @@ after block and needs no more memory than the rows that it keeps.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,20 +17,14 @@ from tauforge.errors import ConvergenceError, ModelError, ShapeError
 from tauforge.motion.motion import Motion
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law, numbers
+from tauforge.simulation.compiled_loop import ROWS_AT_ONCE, CompiledLoop, Force
 from tauforge.simulation.events import Watch
 from tauforge.simulation.integrators import ENDING_ERRORS, Rates, Stop
-from tauforge.simulation.recording import Recording
+from tauforge.simulation.recording import MACHINE_CODE, METHODS, Recording
 from tauforge.tables.robot_columns import state_columns
+from tauforge.validation import counted
 
 Disturbance = Callable[[float], ArrayLike] | None
-ROWS_AT_ONCE = 512  # rows that are looked at and completed at once
-
-
-class Force(NamedTuple):
-    """(m,) forces of the actuators, and a mask of those that give less than the law asks for."""
-
-    given: Array
-    clipped: Array
 
 
 class ClosedLoop:
@@ -120,10 +113,16 @@ def _check_finite(values: Array, problem: str) -> None:
 
 
 class RecordingBuilder:
-    """Makes a recording of rows of states. Every row is searched for events; one in `every` and the last are kept."""
+    """Makes a recording of rows of states. Every row is searched for events; one in `every` and the last are kept.
 
-    def __init__(self, loop: ClosedLoop, every: int, steps: int) -> None:
+    compiled:   steps by kernels, where there are any
+    reason:     why there are none
+    by_methods: steps that others made
+    """
+
+    def __init__(self, loop: ClosedLoop, every: int, steps: int, compiled: CompiledLoop | None, reason: str) -> None:
         self.loop, self.robot, self.every = loop, loop.robot, every
+        self.compiled, self.reason, self.by_methods = compiled, reason, 0
         self.watch = Watch(self.robot, [actuator.name for actuator in self.robot.actuators])
         count, n, robot = -(-steps // every) + 1, self.robot.n, self.robot
         self._times = np.empty(count)
@@ -142,9 +141,8 @@ class RecordingBuilder:
             return
         if sum(len(block[0]) for block in self._pending) >= ROWS_AT_ONCE:  # what comes last stays to be kept
             self._flush()
-        shape = (len(rows), len(force.given))
-        forces = np.broadcast_to(force.given, shape), np.broadcast_to(force.clipped, shape)
-        self._pending.append((times[: len(rows)], rows, *forces))
+        given, clipped = (x[: len(rows)] if x.ndim > 1 else np.broadcast_to(x, (len(rows), len(x))) for x in force)
+        self._pending.append((times[: len(rows)], rows, given, clipped))
 
     def _flush(self, *, end: bool = False) -> None:
         if not self._pending:
@@ -163,7 +161,7 @@ class RecordingBuilder:
         found = {
             "position": position[kept],
             "velocity": velocity[kept],
-            "acceleration": space.velocity(space.rates_under(rows[kept], force[kept], wrench)),
+            "acceleration": space.velocity(self._rates(rows[kept], force[kept], wrench)),
             "force": force[kept],
         }
         place = slice(self._kept, self._kept + len(kept))
@@ -172,6 +170,17 @@ class RecordingBuilder:
             self._columns[name][place] = values
         self._seen += len(times)
         self._kept = place.stop
+
+    def _rates(self, rows: Array, force: Array, wrench: Array | None) -> Array:
+        if self.compiled is not None:
+            return self.compiled.rates_under(rows, force)
+        return self.loop.space.rates_under(rows, force, wrench)
+
+    @property
+    def _stepped_by(self) -> str:
+        if self.compiled is None:
+            return f"{METHODS}: {self.reason}"
+        return f"{MACHINE_CODE}; {counted(self.by_methods, 'step')} by {METHODS}" if self.by_methods else MACHINE_CODE
 
     def recording(self, motion: Motion | None) -> Recording:
         self._flush(end=True)
@@ -196,6 +205,7 @@ class RecordingBuilder:
             columns=tuple(column.name for group in state_columns(robot) for column in group),
             wrapped=tuple(entry.name for entry in entries if entry.wraps),
             coordinates=() if entries == robot.coordinates else tuple(c.name for c in robot.coordinates),
+            stepped_by=self._stepped_by,
         )
 
 

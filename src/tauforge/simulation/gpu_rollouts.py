@@ -26,6 +26,7 @@ from tauforge.simulation.integrators import AHEAD, FAR, WEIGHTS
 from tauforge.simulation.rollout_task import RolloutTask, RowGradients, as_rows
 from tauforge.simulation.step_formulas import StepFormulas, field_shape
 
+ONE_KERNEL_OPERATIONS = 10_000  # of a step of states that have doubts: larger ones take seconds to compile
 RECENT = 32  # kernels that are kept
 GPU_STEP_OPERATIONS = 16_000  # of a step that may leave rows to the plant
 _recent: OrderedDict[tuple[Any, ...], Any] = OrderedDict()

@@ -64,12 +64,12 @@ class TraceableRobot:
     """A robot for arrays of any scalars: functions of its table by their formulas, other methods by their own source.
 
     NoKernelError where a law calls a method that our sources do not define.
-    doubts: of functions with guards; where one of them is not below 1, the robot's own methods know better
+    suspicions: of functions with guards; where one of them is not below 1, the robot's own methods know better
     """
 
     def __init__(self, robot: Robot) -> None:
         self._robot, self.positions = robot, TraceablePositions(self, robot)
-        self.doubts: list[Scalar] = []
+        self.suspicions: list[Scalar] = []
 
     def __getattr__(self, name: str) -> Any:
         robot = self._robot
@@ -94,7 +94,7 @@ class TraceableRobot:
 
     def _evaluated(self, name: str, *arguments: Array) -> Array:
         found = judged_results(self._robot, name, self._robot.model, *arguments)
-        self.doubts.extend(found.doubts)
+        self.suspicions.extend(found.suspicions)
         return np.array(found.values, dtype=object)
 
 

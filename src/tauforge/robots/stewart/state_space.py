@@ -74,7 +74,7 @@ class PoseFormulas:
         R, v, omega = normalised(Quaternion(*y[3:7])).rotation(), Vector(*y[7:10]), Vector(*y[10:])
         motion = PlatformMotion(Vector(*y[:3]), R, v, omega, ZERO, ZERO)
         acceleration, doubt = forward_dynamics_at(model, motion, force, **loads)
-        return Judged([*placement_rates(y), *acceleration], (doubt(),))
+        return Judged([*placement_rates(y), *acceleration], suspicions=(doubt(),))
 
     def renewed(self, model: Any, y: Scalars) -> Judged:
         return Judged([*y[:3], *_with_positive_w(normalised(Quaternion(*y[3:7]))), *y[7:]])

@@ -230,6 +230,6 @@ def test_a_mechanism_on_a_gpu(monkeypatch):
     single = tuple(asarray(x, "float32") for x in fall["initial"])
     with pytest.raises(tf.UnsupportedFeatureError, match=f"{robot.name} needs float64: its loops stay closed"):
         tf.rollout(robot, initial=single, duration=0.01, control_period=1e-3)
-    monkeypatch.setattr(gpu_rollouts, "GPU_STEP_OPERATIONS", 100)
+    monkeypatch.setattr(gpu_rollouts, "ONE_KERNEL_OPERATIONS", 100)
     with pytest.raises(tf.UnsupportedFeatureError, match=r"operations; at most 100 are one kernel of a GPU\. Give the"):
         tf.rollout(robot, initial=on_gpu(fall["initial"]), duration=0.01, control_period=1e-3)

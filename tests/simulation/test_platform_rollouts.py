@@ -14,8 +14,8 @@ from support.platforms import HOME, quarter_turned, random_platform, with_spheri
 from support.tolerances import ENERGY_BALANCE, EPSILON, SAME_STEPS, error
 from tauforge.kernels.backends import NoKernelError
 from tauforge.simulation import rollouts
+from tauforge.simulation.method_loop import NO_FORCES, MethodLoop
 from tauforge.simulation.rollout_gradients import LEFT
-from tauforge.simulation.steps import NO_FORCES, BatchSteps
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
 UNIVERSAL = random_platform(np.random.default_rng(1))
@@ -45,8 +45,8 @@ def starts(rows: int, seed: int = 5) -> tuple[Any, Any]:
 @pytest.fixture
 def _kernels_alone(monkeypatch: Any) -> None:
     """No row may be left to the methods of law and platform."""
-    for method in ("held", "some_held", "asked"):
-        monkeypatch.delattr(BatchSteps, method)
+    for method in ("held", "some_held", "forces"):
+        monkeypatch.delattr(MethodLoop, method)
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -55,9 +55,9 @@ def test_steps_are_those_of_law_and_platform(machine: str, law: str) -> None:
     """Over 1,000 steps, with friction and reflected masses, beside steps by their own methods."""
     robot = MACHINES[machine]
     options: dict[str, Any] = {"control_period": 1e-3, "step": 1e-3, "record_every": 20, "initial": starts(3)}
-    with patch.object(BatchSteps, "held"), patch.object(BatchSteps, "asked"):  # nothing is left to them
+    with patch.object(MethodLoop, "some_held"), patch.object(MethodLoop, "forces"):  # nothing is left to them
         runs = tf.rollout(robot, LAWS[law](robot, 1.0), move(), **options)
-    with patch.object(rollouts, "compiled_steps", side_effect=NoKernelError("not wanted")):
+    with patch.object(rollouts, "CompiledLoop", side_effect=NoKernelError("not wanted")):
         own = tf.rollout(robot, LAWS[law](robot, 1.0), move(), **options)
     assert own.finite.all()
     for name in ("position", "velocity", "force"):
@@ -221,7 +221,7 @@ def test_a_row_that_the_legs_cannot_hold_says_so_and_leaves_the_others_alone() -
     runs = tf.rollout(robot, law, still, **options)
     assert runs.finite.tolist() == [False, True, True, False]
     assert runs.reasons == {0: NO_FORCES, 3: NO_FORCES}
-    with patch.object(rollouts, "compiled_steps", side_effect=NoKernelError("not wanted")):
+    with patch.object(rollouts, "CompiledLoop", side_effect=NoKernelError("not wanted")):
         own = tf.rollout(robot, law, still, **options)
     assert np.array_equal(own.finite, runs.finite)
     # cond(H) = 1e7 there: rounding of the pose, 1e-16, is 1e-9 of the forces

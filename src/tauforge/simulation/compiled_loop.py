@@ -123,7 +123,7 @@ class CompiledLoop:
             places[steps[some] - begin * substeps] = np.arange(len(steps))[some]
             loop.restart()
             while not loop.run(places):
-                self._mend(loop)
+                self._mend(loop, begin)
             yield end
 
     def advance(self, y: Array, first: int) -> tuple[Array, Force | None]:
@@ -252,7 +252,21 @@ class CompiledLoop:
         wanted = [*(target or ()), *([] if added is None else [added])]
         given = [*self.task.gains.values(), *([] if self.limits is None else [self.limits])]
         found: Array = self._law(*state, *self._stills, 0.0, *wanted, *given)
+        self._ask_again(k, np.arange(self.task.rows), self.state[: self.task.rows], found)
         return found
+
+    def _ask_again(self, k: int, rows: Array, y: Array, force: Array) -> None:
+        """Put the answer of the law's own methods where its formulas refuse one; not for gains, which these lack."""
+        lost = np.isnan(force).any(axis=-1)
+        if lost.any() and self.own is not None and self.task.controller is not None and not self.task.gains:
+            lost &= np.isfinite(y).all(axis=-1)
+            force[lost] = self._methods(self.own).forces(k, y[lost], rows[lost])
+
+    def _methods(self, own: Callable[[], MethodLoop]) -> MethodLoop:
+        if self._steps is None:
+            self._steps = own()
+            self._steps.reasons = self.reasons
+        return self._steps
 
     def _prescribe(self, begin: int, end: int) -> None:
         """Targets and added forces of these periods."""
@@ -266,8 +280,8 @@ class CompiledLoop:
             forces = self._added[:, begin:end]
             self.added[:, :count] = padded(forces, task.rows) if len(forces) > 1 else forces
 
-    def _mend(self, loop: TimeLoop) -> None:
-        """The last step of rows that the kernels have refused, by other steps."""
+    def _mend(self, loop: TimeLoop, begin: int) -> None:
+        """The last step of rows that the kernels have refused, by other steps. begin: period in which the loop began"""
         assert self.own is not None  # nothing stops the loop without
         lanes = rows_at_once()
         rows = (np.flatnonzero(loop.stopped)[:, None] * lanes + np.arange(lanes)).ravel()
@@ -276,10 +290,15 @@ class CompiledLoop:
         rows = rows[refused]
         if not len(rows):
             return
-        if self._steps is None:
-            self._steps = self.own()
-            self._steps.reasons = self.reasons
-        self.state[rows] = self._steps.some_held(rows, loop.before[rows], self.force[rows])
+        before, force = loop.before[rows], self.force[rows]
+        periods = begin + (loop.done[rows // lanes] - 1) // self.task.schedule.substeps
+        for k in np.unique(periods).tolist():
+            now = np.flatnonzero(periods == k)
+            answer = force[now]
+            self._ask_again(k, rows[now], before[now], answer)
+            force[now] = answer
+        self.force[rows] = force
+        self.state[rows] = self._methods(self.own).some_held(rows, before, force)
         self.state[self.task.rows :] = self.state[self.task.rows - 1]
 
 

@@ -26,9 +26,8 @@ from tauforge.simulation.integrators import AHEAD, FAR, WEIGHTS
 from tauforge.simulation.rollout_task import RolloutTask, RowGradients, as_rows
 from tauforge.simulation.step_formulas import StepFormulas, field_shape
 
-ONE_KERNEL_OPERATIONS = 10_000  # of a step of states that have doubts: larger ones take seconds to compile
+ONE_KERNEL_OPERATIONS = 16_000  # of a step of states that have doubts: larger ones take long to compile
 RECENT = 32  # kernels that are kept
-GPU_STEP_OPERATIONS = 16_000  # of a step that may leave rows to the plant
 _recent: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
 
@@ -41,9 +40,9 @@ def gpu_formulas(task: RolloutTask) -> StepFormulas:
         space = task.plant.state_space.formulas
         if space is not None and space.float64_for and task.position.dtype != np.float64:
             raise UnsupportedFeatureError(f"{task.plant.name} needs float64: {space.float64_for}", field="rollout")
-        if formulas.operations > GPU_STEP_OPERATIONS:
+        if formulas.operations > ONE_KERNEL_OPERATIONS:
             raise UnsupportedFeatureError(
-                f"a step of {task.plant.name} has {formulas.operations} operations; at most {GPU_STEP_OPERATIONS} "
+                f"a step of {task.plant.name} has {formulas.operations} operations; at most {ONE_KERNEL_OPERATIONS} "
                 "are one kernel of a GPU",
                 field="rollout",
                 remedy="Give the initial states as arrays of NumPy",

@@ -128,26 +128,27 @@ class RecordingBuilder:
         self._times = np.empty(count)
         widths = {"position": robot.positions.size, "velocity": n, "acceleration": n, "force": len(robot.actuators)}
         self._columns = {name: np.empty((count, width)) for name, width in widths.items()}
-        self._pending: list[tuple[Array, Array, Array, Array]] = []
+        self._pending: list[tuple[Array, ...]] = []
         self._seen = self._kept = 0
 
     @property
     def begun(self) -> bool:
         return bool(self._seen or self._pending)
 
-    def write(self, times: Array, rows: Array, force: Force) -> None:
+    def write(self, times: Array, rows: Array, force: Force, rates: Array | None = None) -> None:
         """Add rows at the first of the times, under these forces; one row at a time if the law is asked in between."""
         if not len(rows):
             return
         if sum(len(block[0]) for block in self._pending) >= ROWS_AT_ONCE:  # what comes last stays to be kept
             self._flush()
+        rates = np.full(rows.shape, np.nan) if rates is None else rates[: len(rows)]
         given, clipped = (x[: len(rows)] if x.ndim > 1 else np.broadcast_to(x, (len(rows), len(x))) for x in force)
-        self._pending.append((times[: len(rows)], rows, given, clipped))
+        self._pending.append((times[: len(rows)], rows, given, clipped, rates))
 
     def _flush(self, *, end: bool = False) -> None:
         if not self._pending:
             return
-        times, rows, force, clipped = (np.concatenate(parts) for parts in zip(*self._pending, strict=True))
+        times, rows, force, clipped, rates = (np.concatenate(parts) for parts in zip(*self._pending, strict=True))
         self._pending.clear()
         space = self.loop.space
         position, velocity = space.position(rows), space.velocity(rows)
@@ -155,13 +156,16 @@ class RecordingBuilder:
         kept = np.arange((-self._seen) % self.every, len(times), self.every)
         if end and (not len(kept) or kept[-1] != len(times) - 1):
             kept = np.append(kept, len(times) - 1)
+        unknown = kept[np.isnan(rates[kept]).any(axis=-1)]  # most often all or none
         wrench = None
-        if self.loop.disturbance is not None and len(kept):
-            wrench = np.array([self.loop.wrench(t) for t in times[kept].tolist()])
+        if self.loop.disturbance is not None and len(unknown):
+            wrench = np.array([self.loop.wrench(t) for t in times[unknown].tolist()])
+        if len(unknown):
+            rates[unknown] = space.rates_under(rows[unknown], force[unknown], wrench)
         found = {
             "position": position[kept],
             "velocity": velocity[kept],
-            "acceleration": space.velocity(self._rates(rows[kept], force[kept], wrench)),
+            "acceleration": space.velocity(rates[kept]),
             "force": force[kept],
         }
         place = slice(self._kept, self._kept + len(kept))
@@ -170,11 +174,6 @@ class RecordingBuilder:
             self._columns[name][place] = values
         self._seen += len(times)
         self._kept = place.stop
-
-    def _rates(self, rows: Array, force: Array, wrench: Array | None) -> Array:
-        if self.compiled is not None:
-            return self.compiled.rates_under(rows, force)
-        return self.loop.space.rates_under(rows, force, wrench)
 
     @property
     def _stepped_by(self) -> str:

@@ -117,9 +117,11 @@ def simulate(
     y, k, stop = space.pack(position, velocity), 0, None
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"), keeping(builder, motion):
         while True:
-            rows, force = (y[None], None) if compiled is None else compiled.advance(y, k // schedule.substeps)
+            force, rates = None, None
+            if compiled is not None:
+                rows, rates, force = compiled.advance(y, k // schedule.substeps)
             if force is None:
-                force, stop = loop.asked(h * k, y)
+                rows, rates, (force, stop) = y[None], None, loop.asked(h * k, y)
                 if k < steps and stop is None:
                     times = h * np.arange(k, min(k + length, steps) + 1)
                     rows, stop = advance(loop.rates(force if hold else None), times, y)
@@ -130,10 +132,11 @@ def simulate(
                 builder.watch.add(crossing[1])
                 if controller is not None:
                     rows, stop = rows[: crossing[0] + 1], Stop(SINGULAR_POSE)
-            if k == steps or stop is not None:
-                builder.write(times, rows, force)
+            ended = k == steps or (rates is not None and len(rates) == len(rows))
+            if ended or stop is not None:
+                builder.write(times, rows, force, rates)
                 break
-            builder.write(times, rows[:-1], force)
+            builder.write(times, rows[:-1], force, rates)
             y, k = rows[-1], k + len(rows) - 1
     recording = builder.recording(motion)
     if stop is not None:

@@ -23,7 +23,7 @@ from tauforge.algebra.vectors import E_Z, Vector, cross, dot
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.evaluation.reference import reference
-from tauforge.formulations.mechanism.cuts import axes_to_choose, sides
+from tauforge.formulations.mechanism.cuts import sides
 from tauforge.formulations.mechanism.legs import closed_by_legs
 from tauforge.formulations.mechanism.parameters import (
     ACROSS_X,
@@ -160,7 +160,7 @@ def reduced_sets(m: MechanismParameters, found: Mobility, independent: tuple[int
 
 def reductions(m: MechanismParameters, found: Mobility, sets: Sequence[tuple[int, ...]]) -> tuple[Reduction, ...]:
     """For each set of rates the axes that promise to cost least: the same kind of axes for every cut."""
-    choices = [axes_to_choose(m.frames, cut) for cut in m.cuts]
+    choices = [[GROUND, *a.path, *b.path] for a, b in (sides(m.frames, cut) for cut in m.cuts)]
     kinds = range(max(map(len, choices), default=1))
     wanted = [tuple(axes[min(kind, len(axes) - 1)] for axes in choices) for kind in kinds]
     positions = np.concatenate([found.positions, found.elsewhere])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tauforge.algebra.inertias import point_mass_inertia, rotated
+from tauforge.algebra.inertias import rotated
 from tauforge.algebra.scalars import Scalar, is_number
 from tauforge.algebra.vectors import IDENTITY, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
 from tauforge.errors import ModelError
@@ -62,12 +62,7 @@ def model_of(
             c = R @ own.com + p
             if all(is_number(x) for x in c):
                 c = tidy(c, size)
-            frame = frames[k]
-            frames[k] = frame._replace(
-                mass=frame.mass + mass,
-                first_moment=frame.first_moment + c * mass,
-                inertia=frame.inertia + _without_rounding(rotated(own.inertia, R)) + point_mass_inertia(mass, c),
-            )
+            frames[k] = frames[k].carrying(mass, c, _without_rounding(rotated(own.inertia, R)))
     gravity = Vector(*given["gravity"]) if "gravity" in given else bare.gravity
     return bare._replace(frames=regrouped(frames), bodies=tuple(bodies), gravity=gravity)
 

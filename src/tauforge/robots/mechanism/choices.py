@@ -28,7 +28,6 @@ from tauforge.formulations.mechanism.legs import closed_by_legs
 from tauforge.formulations.mechanism.parameters import (
     ACROSS_X,
     ACROSS_Y,
-    CUT_ROWS,
     DISTANCE,
     HEIGHT,
     RADIUS,
@@ -192,11 +191,9 @@ def _present(m: MechanismParameters, matrices: Array, rotations: Array, axes: Se
     J = matrices.copy()
     if not enough:
         return np.ones(J.shape[1:], bool)
-    row = 0
-    for cut, own in zip(m.cuts, axes, strict=True):
+    for rows, own in zip(m.rows_of_cuts, axes, strict=True):
         if own != GROUND:
-            J[:, row : row + 3] = np.swapaxes(rotations[:, own], 1, 2) @ J[:, row : row + 3]
-        row += CUT_ROWS[cut.kind]
+            J[:, rows][:, :3] = np.swapaxes(rotations[:, own], 1, 2) @ J[:, rows][:, :3]
     largest: Array = np.abs(J).max(axis=0, initial=0.0)
     return np.asarray(largest > ZERO_ENTRY * max(largest.max(initial=0.0), 1e-300))
 

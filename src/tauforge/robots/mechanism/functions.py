@@ -5,7 +5,7 @@ Those of `state_table` serve integrators: the state, its rates, and whether the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -43,26 +43,35 @@ TINY = 1e-300  # keeps results among what the kernel looks at
 MOST_IN_ONE = 40  # degrees of freedom whose derivatives might be one kernel
 
 
-def with_doubt(formula: Callable[..., ReducedSolution], last: str) -> Callable[..., Doubtful]:
-    """A formula of `dynamics` for the table. last: the name of its third argument, after x and qd"""
+def doubtful(x: Scalars, found: ReducedSolution) -> Doubtful:
+    values, complement, inertia, actuation = found
 
-    def function(model: MechanismParameters, x: Scalars, qd: Scalars, reduced: int = 0, **given: Scalars) -> Doubtful:
-        third = given.pop(last)
-        m, on = loaded(model, **given)
-        values, complement, inertia, actuation = formula(m, x, qd, third, on, reduced)
+    def doubt() -> Scalar:
+        ends = nearness_of_ends(complement.m, complement.posed) * SUSPICIOUS_DOUBT
+        return complement.doubt(x, inertia, actuation) + absolute(values[0]) * TINY + ends
 
-        def doubt() -> Scalar:
-            ends = nearness_of_ends(complement.m, complement.posed) * SUSPICIOUS_DOUBT
-            return complement.doubt(x, inertia, actuation) + absolute(values[0]) * TINY + ends
-
-        return Doubtful(values, doubt)
-
-    return function
+    return Doubtful(values, doubt)
 
 
-inverse_dynamics = with_doubt(dynamics.inverse_dynamics, "qdd")
-generalised_forces = with_doubt(dynamics.generalised_forces, "qdd")
-forward_dynamics = with_doubt(dynamics.forward_dynamics, "tau")
+def inverse_dynamics(
+    model: MechanismParameters, x: Scalars, qd: Scalars, qdd: Scalars, reduced: int = 0, **acting: Scalars
+) -> Doubtful:
+    m, on = loaded(model, **acting)
+    return doubtful(x, dynamics.inverse_dynamics(m, x, qd, qdd, on, reduced))
+
+
+def generalised_forces(
+    model: MechanismParameters, x: Scalars, qd: Scalars, qdd: Scalars, reduced: int = 0, **acting: Scalars
+) -> Doubtful:
+    m, on = loaded(model, **acting)
+    return doubtful(x, dynamics.generalised_forces(m, x, qd, qdd, on, reduced))
+
+
+def forward_dynamics(
+    model: MechanismParameters, x: Scalars, qd: Scalars, tau: Scalars, reduced: int = 0, **acting: Scalars
+) -> Doubtful:
+    m, on = loaded(model, **acting)
+    return doubtful(x, dynamics.forward_dynamics(m, x, qd, tau, on, reduced))
 
 
 def mass_matrix(model: MechanismParameters, x: Scalars, **acting: Scalars) -> Doubtful:

@@ -10,6 +10,7 @@ warnings escape what could command one.
 from __future__ import annotations
 
 import copy
+import copyreg
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -78,14 +79,7 @@ class TauforgeError(Reported):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Errors come back from other processes: the message and what it carries, whatever made them."""
-        return _remade, (type(self), self.args, self.__dict__)
-
-
-def _remade(kind: type[TauforgeError], args: tuple[object, ...], carried: dict[str, object]) -> TauforgeError:
-    error = kind.__new__(kind)
-    error.args = args
-    error.__dict__.update(carried)
-    return error
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 class ModelError(TauforgeError, ValueError):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from tauforge.cli.inputs import load_robot
+from tauforge.cli.inputs import load_and_listen
 from tauforge.cli.options import Json, Lock, Tip, switch
 from tauforge.cli.output import Failed, bad, headline, item, result
 from tauforge.errors import ModelError
@@ -57,14 +56,11 @@ def checked(path: Path, tip: str | None, lock: list[str] | None) -> Checked:
         raise bad("FILE", f"expected a name that ends in .toml, .urdf or .xml, got {str(path)!r}")
     if not path.is_file():
         raise bad("FILE", f"{path} is not a file")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            robot = load_robot(str(path), tip, lock)
-        except ModelError as error:
-            others = further_faults(path, error) if path.suffix.lower() == ".toml" else []
-            return Checked([_text(fault) for fault in (error, *others)], [], "")
-    texts = [str(warning.message) for warning in caught]
+    try:
+        robot, texts = load_and_listen(str(path), tip, lock)
+    except ModelError as error:
+        others = further_faults(path, error) if path.suffix.lower() == ".toml" else []
+        return Checked([_text(fault) for fault in (error, *others)], [], "")
     return Checked([], texts + robot.issues(), headline(robot.summary()))
 
 

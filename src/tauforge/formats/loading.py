@@ -237,9 +237,7 @@ def format_of(values: Mapping[str, Any]) -> TomlFormat:
     if not isinstance(name, str) or name not in FORMATS:
         *most, last = (f'"{known}"' for known in FORMATS)
         raise ModelError(
-            f"unknown format {shown(name)}",
-            field="format",
-            remedy=f"This version reads {', '.join(most)} and {last}",
+            f"unknown format {shown(name)}", field="format", remedy=f"This version reads {', '.join(most)} and {last}"
         )
     found = FORMATS[name]
     if isinstance(found, str):

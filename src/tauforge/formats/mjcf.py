@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from tauforge import validation
-from tauforge.algebra.vectors import IDENTITY, Matrix, Transform, Vector
+from tauforge.algebra.vectors import IDENTITY, NO_DISPLACEMENT, Matrix, Transform, Vector
 from tauforge.errors import ModelError, in_file
-from tauforge.formats.mjcf_bodies import Found, read_bodies
+from tauforge.formats.mjcf_bodies import Found, read_inside
 from tauforge.formats.mjcf_elements import ACTUATORS, Values, check_spelling, children, classes_of, with_includes
 from tauforge.formats.mjcf_geoms import visuals_of
 from tauforge.formats.urdf_mechanism import in_order
@@ -52,7 +52,8 @@ def robot_of(root: Element, *, tool: str | None = None, **options: Any) -> Mecha
 
 
 def _mechanism_of(root: Element, found: Found, tool: str | None) -> Mechanism:
-    read_bodies(found, [section for section in root.children if section.tag == "worldbody"])
+    for world in (section for section in root.children if section.tag == "worldbody"):
+        read_inside(found, world, GROUND_NAME, NO_DISPLACEMENT, None)
     if not found.bodies:
         raise root.fault("there is no body")
     names = [body.name for body in found.bodies]

@@ -36,11 +36,9 @@ def body_of_geoms(values: Values, geoms: Sequence[tuple[Element, Transform]]) ->
 
 def _body_of(values: Values, geom: Element) -> Inertial:
     kind = geom.attributes.get("type", "mesh" if "mesh" in geom.attributes else "sphere")
-    if "mass" in geom.attributes:
-        mass: float | None = geom.number("mass")
-    else:
-        mass = 0.0 if geom.number("density", DEFAULT_DENSITY) == 0 else None
-    if kind in WITHOUT_MASS or mass == 0:
+    by_mass = "mass" in geom.attributes
+    given = geom.number("mass" if by_mass else "density", DEFAULT_DENSITY)
+    if kind in WITHOUT_MASS or given == 0:
         return NO_INERTIAL
     if kind not in SIZE_COUNTS or "mesh" in geom.attributes:
         raise geom.unsupported(
@@ -54,8 +52,7 @@ def _body_of(values: Values, geom: Element) -> Inertial:
     if not all(x > 0 for x in size):
         raise geom.fault(f"expected {SIZE_COUNTS[kind]} sizes > 0", field="geom size")
     volume, moments = _solid(kind, size)
-    if mass is None:
-        mass = geom.number("density", DEFAULT_DENSITY) * volume
+    mass = given if by_mass else given * volume
     if mass < 0:
         raise geom.fault(f"expected a mass >= 0, got {mass:g}", field="geom mass")
     return Inertial(mass, ZERO, Matrix.diagonal(*(mass * x for x in moments))).seen_from(place)

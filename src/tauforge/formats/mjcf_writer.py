@@ -86,8 +86,7 @@ def _lines(m: Mechanism) -> Iterator[str]:
 
 
 def _section(name: str, lines: Iterator[str]) -> Iterator[str]:
-    inside = list(lines)
-    if inside:
+    if inside := list(lines):
         yield from (f"  <{name}>", *(f"    {line}" for line in inside), f"  </{name}>")
 
 
@@ -187,10 +186,8 @@ def _springs(m: Mechanism) -> Iterator[str]:
 def _equalities(m: Mechanism) -> Iterator[str]:
     frames = {body.name: body.home_frame for body in m.bodies} | {GROUND_NAME: NO_DISPLACEMENT}
     for joint in xml.closing_joints(m):
-        ends = {
-            "body1": WORLD if _is_world(m, joint.parent) else joint.parent,
-            "body2": WORLD if _is_world(m, joint.child) else joint.child,
-        }
+        names = (WORLD if _is_world(m, name) else name for name in (joint.parent, joint.child))
+        ends = dict(zip(("body1", "body2"), names, strict=True))
         back = frames[joint.parent].inverse()
         if isinstance(joint, Weld):
             yield tag("weld", name=joint.name, **ends)

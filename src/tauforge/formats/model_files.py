@@ -98,8 +98,6 @@ def write_toml(path: Path, values: Mapping[str, Any]) -> None:
     A reader of the file sees the old or the new one whole.
     """
     with in_file(path):
-        if path.suffix.lower() != ".toml":
-            raise ModelError(f"unknown suffix {path.suffix!r}", remedy="Give a file name that ends in .toml")
         data = ("\n".join(_lines(values)) + "\n").encode()
         _check_caps(decoded(data, MAX_TOML_BYTES))
     with written_whole(path) as file:

@@ -55,9 +55,9 @@ def _chain(tree: UrdfTree, links: Links, tip: str | None) -> list[UrdfJoint] | N
     """The moving joints from the base to the tip, or to the end of the only chain there is; None if they branch."""
     carriers = {joint.name: links[joint.parent].carrier for joint in tree.joints.values() if joint.moves}
     if tip is None:
-        chain = _trunk(carriers)
-        if len(chain) < len(carriers):
+        if len(set(carriers.values())) < len(carriers):
             return None
+        chain = list(carriers)  # from the root outward
     else:
         chain = _way_up(carriers, links[tip].carrier)
         # a branch that leaves from the world-fixed base neither moves with the arm nor loads it
@@ -80,20 +80,7 @@ def _chain(tree: UrdfTree, links: Links, tip: str | None) -> list[UrdfJoint] | N
 def _is_arm(links: Links, chain: Sequence[UrdfJoint], tool: str | None) -> bool:
     """True if an arm can have all joints of the chain, and a given tool is on the last link."""
     at_end = tool is None or links[tool].carrier == chain[-1].name
-    return at_end and not any(joint.unsupported for joint in chain)
-
-
-def _trunk(carriers: dict[str, str | None]) -> list[str]:
-    """From the base outward for as long as there is one way to go."""
-    onward: dict[str | None, list[str]] = {}
-    for name, carrier in carriers.items():
-        onward.setdefault(carrier, []).append(name)
-    trunk: list[str] = []
-    last: str | None = None
-    while len(onward.get(last, [])) == 1:
-        last = onward[last][0]
-        trunk.append(last)
-    return trunk
+    return at_end and all(joint.type in LETTERS and joint.mimic is None for joint in chain)
 
 
 def _way_up(carriers: dict[str, str | None], name: str | None) -> list[str]:
@@ -107,9 +94,8 @@ def _way_up(carriers: dict[str, str | None], name: str | None) -> list[str]:
 
 def _refuse_led_from_beyond(tree: UrdfTree, chain: Sequence[str], counted: Sequence[str]) -> None:
     """Joints that follow one which is not in the chain."""
-    refused = [joint for joint in map(tree.joints.__getitem__, counted) if joint.mimic is not None]
-    refused = [joint for joint in refused if joint.name not in chain or leader_of(tree, joint) not in chain]
-    if refused:
+    followers = (tree.joints[name] for name in counted if tree.joints[name].mimic is not None)
+    if refused := [joint for joint in followers if joint.name not in chain or leader_of(tree, joint) not in chain]:
         alone = [joint.name for joint in refused if joint.type in LETTERS]
         leaders = list(dict.fromkeys(leader_of(tree, tree.joints[name]) for name in alone))
         raise refused[0].element.unsupported(

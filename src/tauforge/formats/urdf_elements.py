@@ -125,9 +125,7 @@ def _unknown(elements: Iterable[Element]) -> Iterator[tuple[Element, str, str, s
         present = {child.tag for child in element.children}
         for child in element.children:
             if child.tag in known:
-                # an <inertial> has no attributes of its own
-                if not child.attributes.keys() <= URDF_ATTRIBUTES.get(child.tag, child.attributes).keys():
-                    yield from _unknown_attributes(child)
+                yield from _unknown_attributes(child)
             elif child.tag not in IGNORED_CHILDREN:
                 meant = one_typo_away(child.tag, known)
                 if meant is not None:
@@ -137,7 +135,7 @@ def _unknown(elements: Iterable[Element]) -> Iterator[tuple[Element, str, str, s
 
 
 def _unknown_attributes(element: Element) -> Iterator[tuple[Element, str, str, str | None]]:
-    known = tuple(URDF_ATTRIBUTES[element.tag])
+    known = tuple(URDF_ATTRIBUTES.get(element.tag, element.attributes))  # an <inertial> has none of its own
     for name in element.attributes:
         if name in known:
             continue

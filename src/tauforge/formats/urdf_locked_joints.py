@@ -102,26 +102,21 @@ def leader_of(tree: UrdfTree, joint: UrdfJoint) -> str:
 
 def coordinates_at_zero(tree: UrdfTree) -> dict[str, float]:
     """Coordinates of revolute and prismatic joints where every joint that leads is at 0 and the others follow."""
-    found: dict[str, float] = {}
+    found = {joint.name: 0.0 for joint in tree.joints.values() if joint.type in LETTERS and joint.mimic is None}
     for joint in tree.joints.values():
-        way: list[UrdfJoint] = []
+        way: dict[str, Mimic] = {}
         here = joint
-        while here.type in LETTERS and here.name not in found:
-            if here in way:
+        while here.mimic is not None and here.name not in found:
+            if here.name in way:
                 raise here.element.fault(
-                    f"joints mimic each other in a circle: {', '.join(shown(one.name) for one in way[:8])}",
+                    f"joints mimic each other in a circle: {', '.join(map(shown, list(way)[:8]))}",
                     field=f"joint {shown(here.name)} mimic",
                 )
-            way.append(here)
-            if here.mimic is None:
-                break
+            way[here.name] = here.mimic
             here = _led_by(tree, here, here.mimic)
-        for one in reversed(way):
-            if one.mimic is None:
-                found[one.name] = 0.0
-            else:
-                led = found.get(one.mimic.joint, 0.0)  # 0 of a fixed joint
-                found[one.name] = _coordinate(tree, one.name, one.mimic.multiplier * led + one.mimic.offset, "mimic")
+        for name, mimic in reversed(way.items()):
+            led = found.get(mimic.joint, 0.0)  # 0 of a fixed joint
+            found[name] = _coordinate(tree, name, mimic.multiplier * led + mimic.offset, "mimic")
     return found
 
 

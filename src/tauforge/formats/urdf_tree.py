@@ -54,11 +54,6 @@ class UrdfJoint:
     def moves(self) -> bool:
         return self.type != "fixed"
 
-    @property
-    def unsupported(self) -> str | None:
-        """The reason, in a word, why no arm can have this joint; None if one can."""
-        return self.type if self.type in MECHANISM_JOINT_TYPES else "mimic" if self.mimic else None
-
 
 @dataclass(frozen=True)
 class UrdfTree:
@@ -207,9 +202,7 @@ def _rooted(
     roots = [name for name in links if name not in held_by]
     if len(roots) > 1:
         raise links[roots[1]].fault(
-            f"the robot has several root links: {listed(roots)}",
-            field="link",
-            remedy="Join all links into one tree",
+            f"the robot has several root links: {listed(roots)}", field="link", remedy="Join all links into one tree"
         )
     ordered: list[UrdfJoint] = []
     reached = list(roots)

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 from xml.parsers import expat
@@ -161,15 +162,13 @@ def parse_xml(data: bytes, file: str | Path) -> Element:
     parser = expat.ParserCreate()
     roots: list[Element] = []
     open_elements: list[Element] = []
-    count = 0
+    numbers = count(1)
 
     def fault(problem: str, remedy: str | None = None) -> ModelError:
         return ModelError(problem, file=file, line=parser.CurrentLineNumber, remedy=remedy)
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal count
-        count += 1
-        if count > MAX_XML_ELEMENTS:
+        if next(numbers) > MAX_XML_ELEMENTS:
             raise fault(f"the file has more than {MAX_XML_ELEMENTS} elements")
         if len(open_elements) >= MAX_XML_DEPTH:
             raise fault(f"elements are nested more than {MAX_XML_DEPTH} deep")

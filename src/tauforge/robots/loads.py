@@ -41,11 +41,7 @@ class Payload:
             vars(self).update(_of_library(mass, com, np.zeros((3, 3)) if inertia is None else inertia))
             return
         masses, centres = real_array("payload mass", mass), real_vectors("payload com", com)
-        tensor = real_array("payload inertia", np.zeros((3, 3)) if inertia is None else inertia)
-        if tensor.shape == (3,):
-            tensor = np.diag(tensor)
-        if tensor.shape[-2:] != (3, 3):
-            raise ShapeError("payload inertia", expected="(3,) or (..., 3, 3)", got=str(tensor.shape))
+        tensor = _full(np, real_array("payload inertia", np.zeros((3, 3)) if inertia is None else inertia))
         negative = masses[np.isfinite(masses) & (masses < 0)]  # what is not finite spoils its row, as in states
         if negative.size:
             raise ShapeError("payload mass", expected="numbers >= 0", got=f"{negative.min()}")
@@ -103,12 +99,17 @@ def _of_library(mass: Any, com: Any, inertia: Any) -> dict[str, Any]:
     namespace, (masses, centres, tensor) = common_arrays((mass, com, inertia))
     if tuple(centres.shape[-1:]) != (3,):
         raise ShapeError("payload com", expected="(..., 3)", got=str(tuple(centres.shape)))
-    if tuple(tensor.shape) == (3,):
-        tensor = namespace.diag(tensor)
-    if tuple(tensor.shape[-2:]) != (3, 3):
-        raise ShapeError("payload inertia", expected="(3,) or (..., 3, 3)", got=str(tuple(tensor.shape)))
+    tensor = _full(namespace, tensor)
     broadcast_shape("payload", {"mass": masses, "com": centres[..., 0], "inertia": tensor[..., 0, 0]})
     return {"mass": masses, "com": centres, "inertia": (tensor + tensor.swapaxes(-1, -2)) / 2}
+
+
+def _full(namespace: Any, inertia: Any) -> Any:
+    """(..., 3, 3), also of principal moments (3,)."""
+    tensor = namespace.diag(inertia) if tuple(inertia.shape) == (3,) else inertia
+    if tuple(tensor.shape[-2:]) != (3, 3):
+        raise ShapeError("payload inertia", expected="(3,) or (..., 3, 3)", got=str(tuple(tensor.shape)))
+    return tensor
 
 
 PAYLOAD = Argument("payload", (10,), "mass, com and inertia", Payload)  # of every robot that can carry something

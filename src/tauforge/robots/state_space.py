@@ -6,12 +6,12 @@ States are (m,) or (..., m).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.functions import Doubtful, choices, flat, results_of
@@ -22,7 +22,6 @@ from tauforge.robots.formulations import WRENCH
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
 
-Scalars = Sequence[Scalar]
 NO_FIELDS: Fields = {}
 
 
@@ -84,21 +83,17 @@ class StateSpace(Capability):
 class PlainState(StateSpace):
     """y = position, velocity, where velocities are the rates of the coordinates."""
 
-    def __init__(self, robot: Robot) -> None:
-        super().__init__(robot)
-        self.n = robot.n
-
     def pack(self, position: Array, velocity: Array) -> Array:
         return np.concatenate([position, velocity], axis=-1)
 
     def position(self, y: Array) -> Array:
-        return y[..., : self.n]
+        return y[..., : y.shape[-1] // 2]
 
     def velocity(self, y: Array) -> Array:
-        return y[..., self.n :]
+        return y[..., y.shape[-1] // 2 :]
 
     def rates(self, y: Array, acceleration: Array) -> Array:
-        return np.concatenate([y[..., self.n :], acceleration], axis=-1)
+        return np.concatenate([self.velocity(y), acceleration], axis=-1)
 
     @property
     def formulas(self) -> StateFormulas | None:

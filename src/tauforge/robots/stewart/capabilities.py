@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.algebra.dual import derivative, seeded
 from tauforge.algebra.rotations import Quaternion, angle_rates, angles_of, quaternion_of, quaternion_rates
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
@@ -25,7 +25,7 @@ from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.capabilities import Sensors
 from tauforge.robots.formulations import Formulations, Simplification
 from tauforge.robots.poses import pose_of, pose_rates, transforms, twists
-from tauforge.robots.positions import MovedBody, Positions, Scalars
+from tauforge.robots.positions import MovedBody, Positions
 from tauforge.robots.records import Sensor
 from tauforge.robots.state_space import StateSpace
 from tauforge.robots.stewart import formulas

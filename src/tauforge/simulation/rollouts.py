@@ -22,15 +22,14 @@ from tauforge.control.controller import Controller
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.arguments import in_rows
 from tauforge.evaluation.array_libraries import arithmetic_of
-from tauforge.evaluation.evaluator import kernels_allowed
-from tauforge.kernels.backends import NoKernelError
 from tauforge.motion.motion import Motion
 from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
-from tauforge.simulation.compiled_loop import CompiledLoop
+from tauforge.simulation.compiled_loop import CompiledLoop, compiled_loop
 from tauforge.simulation.gpu_rollouts import gpu_records
 from tauforge.simulation.integrators import FAR, RAN_AWAY, ran_away
 from tauforge.simulation.method_loop import MethodLoop
+from tauforge.simulation.recording import MACHINE_CODE
 from tauforge.simulation.rollout_task import RolloutTask, rollout_task
 from tauforge.simulation.stability import warn_of_stiffness
 from tauforge.validation import counted
@@ -50,6 +49,7 @@ class Rollout:
     target_position: (k, n) of the motion to follow
     places:          (n,) of the coordinates among the entries of a position; None where it has no others
     reasons:         why rows are NaN from some instant on, by their numbers; None on a GPU
+    stepped_by:      as in `Recording`
     """
 
     time: Array
@@ -59,6 +59,7 @@ class Rollout:
     target_position: Array
     places: Array | None = None
     reasons: dict[int, str] | None = None
+    stepped_by: str = ""
 
     def __repr__(self) -> str:
         runs, instants = self.position.shape[:2]
@@ -157,7 +158,7 @@ def rollout(
             without_lost(*found)
     positions, fields = at_the_ends(task, found[0])
     warn_of_stiffness(task.plant, positions, task.schedule.step, fields=fields)
-    return with_reasons(rollout_of(task, *found), loop.reasons)
+    return with_reasons(rollout_of(task, *found, loop.stepped_by), loop.reasons)
 
 
 def without_start(task: RolloutTask, reasons: dict[int, str]) -> None:
@@ -174,13 +175,13 @@ def with_reasons(runs: Rollout, known: Mapping[int, str]) -> Rollout:
     return replace(runs, reasons={row: known.get(row, RAN_AWAY) for row in lost})
 
 
-def rollout_of(task: RolloutTask, position: Any, velocity: Any, force: Any) -> Rollout:
+def rollout_of(task: RolloutTask, position: Any, velocity: Any, force: Any, stepped_by: str = MACHINE_CODE) -> Rollout:
     times = task.schedule.period * np.array(task.schedule.kept)
     plant = task.plant
     places = None
     if plant.positions.entries != plant.coordinates:
         places = plant.positions.coordinates(np.arange(plant.positions.size))
-    return Rollout(times, position, velocity, force, task.target_positions(), places)
+    return Rollout(times, position, velocity, force, task.target_positions(), places, stepped_by=stepped_by)
 
 
 def at_the_ends(task: RolloutTask, position: Array) -> tuple[Array, Fields]:
@@ -201,15 +202,14 @@ def without_lost(position: Array, velocity: Array, force: Array) -> None:
 
 def loop_of(task: RolloutTask) -> CompiledLoop | MethodLoop:
     """The fastest loop that gives the right answer."""
-    why = ""
-    if kernels_allowed() and task.compiles:
-        try:
-            return CompiledLoop(task, task.formulas(), lambda: MethodLoop(task))
-        except NoKernelError as error:
-            why = f": {error}"
+    found = compiled_loop(task, lambda: MethodLoop(task))
+    if isinstance(found, CompiledLoop):
+        return found
     if task.gains:
-        raise UnsupportedFeatureError(f"gains need compiled kernels, which are not to be had here{why}", field="gains")
-    return MethodLoop(task)
+        raise UnsupportedFeatureError(
+            f"gains need compiled kernels, which are not to be had here: {found}", field="gains"
+        )
+    return MethodLoop(task, found)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from tauforge.formulations.trees.economical_frames import COORDINATE_ERROR, alig
 from tauforge.formulations.trees.frames import GROUND, JointFrame, placements
 from tauforge.robots.mechanism import parts
 from tauforge.robots.mechanism.spanning_tree import SpanningTree
+from tauforge.validation import Floats
 
 
 class Assembly(NamedTuple):
@@ -97,31 +98,26 @@ def elementary_joints(joint: parts.MechanismJoint, outward: bool, outer: Transfo
     """The joint's frames from the inner body to the outer. A joint that is passed from its child to its parent has its
     axes turned round: so its coordinates stay the child's beside the parent.
     """
-    sign = 1.0 if outward else -1.0
-
-    def axis(v: Sequence[float]) -> Transform:
-        return axis_frame(joint.at, [sign * x for x in v])
-
+    axes: Sequence[tuple[str, Floats, int]]  # kind, axis, coordinate
     match joint:
-        case parts.Hinge():
-            steps = [ElementaryJoint("R", axis(joint.axis), (0,))]
-        case parts.Slider():
-            steps = [ElementaryJoint("P", axis(joint.axis), (0,))]
+        case parts.Hinge() | parts.Slider():
+            axes = [(joint.letters, joint.axis, 0)]
         case parts.Cylinder():
-            steps = [ElementaryJoint("P", axis(joint.axis), (1,)), ElementaryJoint("R", axis(joint.axis), (0,))]
+            axes = [("P", joint.axis, 1), ("R", joint.axis, 0)]
         case parts.Universal():
-            steps = [ElementaryJoint("R", axis(v), (k,)) for k, v in enumerate(joint.axes)]
+            axes = [("R", joint.axes[0], 0), ("R", joint.axes[1], 1)]
         case parts.Planar():
             assert joint.along is not None
-            across = np.cross(joint.axis, joint.along).tolist()
-            steps = [ElementaryJoint("P", axis(joint.along), (0,)), ElementaryJoint("P", axis(across), (1,))]
-            steps.append(ElementaryJoint("R", axis(joint.axis), (2,)))
+            across = tuple(np.cross(joint.axis, joint.along).tolist())
+            axes = [("P", joint.along, 0), ("P", across, 1), ("R", joint.axis, 2)]
         case parts.Spherical():
             return [ElementaryJoint("B", Transform(IDENTITY, Vector(*joint.at)), (0, 1, 2))]
         case parts.Free():
             return [ElementaryJoint("F", outer, (0, 1, 2, 3, 4, 5))]
         case _:
             return []
+    sign = 1.0 if outward else -1.0
+    steps = [ElementaryJoint(kind, axis_frame(joint.at, [sign * x for x in v]), (k,)) for kind, v, k in axes]
     return steps if outward else steps[::-1]
 
 

@@ -97,15 +97,12 @@ def independent_rates(
     for group, parts in groups.items():
         if group not in known and all(part in known for part in parts):
             known[group] = [known[part][0] for part in parts]
-    picked: list[int] = []
-    whole = False  # whether a body or a joint of several coordinates is named
     for name in wanted:
         if name not in known:
             raise _no_coordinate(m, name, names)
-        picked += known[name]
-        whole = whole or len(known[name]) > 1
-    if whole and len(picked) > found.freedom:  # a pose of which only some coordinates move
-        picked = list(chosen(found, (), picked))
+    picked = [k for name in wanted for k in known[name]]
+    if len(picked) > found.freedom and any(len(known[name]) > 1 for name in wanted):
+        picked = list(chosen(found, (), picked))  # a pose of which only some coordinates move
     if len(picked) != found.freedom:
         named = f"{counted(len(picked), 'coordinate')} {'is' if len(picked) == 1 else 'are'} named"
         raise ModelError(

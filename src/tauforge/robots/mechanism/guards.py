@@ -137,10 +137,7 @@ def doubt_scales(m: MechanismKinematics) -> tuple[DoubtScales, ...]:
     positions, model = analysis.mobility.positions, model_of(m, analysis.parameters)
     heavy = sum(body.mass for body in m.bodies) * max(1.0, analysis.size) ** 2
     for number in range(len(analysis.parameters.reductions)):
-
-        def formula(x: Scalars, number: int = number) -> list[Scalar]:
-            return dynamics.usual_sums(model, x, analysis.controlled, number)
-
+        formula = partial(dynamics.usual_sums, model, controlled=analysis.controlled, reduced=number)
         (sums,) = reference(formula, {"x": positions}, ((len(DoubtScales._fields) - 1,),))
         sums = np.where(np.isfinite(sums) & (sums > 0), sums, np.inf)
         usual = sums.min(axis=0)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.evaluation.reference import reference
 from tauforge.formulations.mechanism.configuration import stepped_tree
@@ -93,11 +93,7 @@ def samples(loops: LoopEquations, home: Array, search: SampleSearch) -> Array:
 
 def stepped(m: MechanismParameters, positions: Array, step: Array) -> Array:
     """(k, N) positions after steps (k, n) of the tree's rates."""
-
-    def formula(x: Sequence[Scalar], step: Sequence[Scalar]) -> list[Scalar]:
-        return stepped_tree(m, x, step)
-
-    return reference(formula, {"x": positions, "step": step}, ((positions.shape[1],),))[0]
+    return reference(partial(stepped_tree, m), {"x": positions, "step": step}, ((positions.shape[1],),))[0]
 
 
 def closing_step(J: Array, gaps: Array, scale: Array, longest: float = NEARBY.longest) -> Array:

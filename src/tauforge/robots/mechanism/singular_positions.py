@@ -6,6 +6,7 @@ Lengths are taken as shares of the mechanism's size, so that no condition number
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -331,10 +332,6 @@ def _motions(m: MechanismKinematics, null: Array, x: Array, body: int, length: f
     """The tree's rates (k, n, f) of the motions `null`, and the body's velocity and angular velocity (k, 6, f)."""
     p = m._analysis.parameters
     rates = null * np.array(p.scales)[:, None]
-
-    def formula(x: Sequence[Scalar]) -> list[list[Scalar]]:
-        return body_rates(p, x, body)
-
-    (by_rates,) = reference(formula, {"x": x}, ((6, p.n),))
+    (by_rates,) = reference(partial(body_rates, p, body=body), {"x": x}, ((6, p.n),))
     by_rates[:, 3:] *= length
     return rates, by_rates @ rates

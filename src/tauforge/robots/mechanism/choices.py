@@ -250,11 +250,7 @@ def _ways(m: MechanismParameters, cut: int, unknown: Sequence[int]) -> Iterator[
         for u, v, w in permutations(unknown):
             centres = _meeting(m, u, v)
             if centres is not None:
-                yield (
-                    LegStep(w, cut, (u, v), DISTANCE, centres),
-                    LegStep(v, cut, (u,), HEIGHT),
-                    LegStep(u, cut),
-                )
+                yield LegStep(w, cut, (u, v), DISTANCE, centres), LegStep(v, cut, (u,), HEIGHT), LegStep(u, cut)
 
 
 def _meeting(m: MechanismParameters, u: int, v: int) -> tuple[float, float] | None:

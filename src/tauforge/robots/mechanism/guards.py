@@ -206,9 +206,8 @@ def judge(
     reads, is one word.
     """
     x, lost = arguments["x"], None
-    single = x.dtype == np.float32
-    limit = REFUSED_CONDITION_SINGLE if single else REFUSED_CONDITION
-    most = MOST_LOST_SINGLE if single else MOST_LOST
+    single = REFUSED_CONDITION_SINGLE, MOST_LOST_SINGLE
+    limit, most = single if x.dtype == np.float32 else (REFUSED_CONDITION, MOST_LOST)
     grown = np.zeros(len(x))
     if inertia:
         lost = lost_in_accelerations(m, arguments, results[0] if "reduced" in options else None)

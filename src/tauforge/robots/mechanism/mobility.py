@@ -138,13 +138,7 @@ def mobility(loops: LoopEquations, home: Array) -> Mobility:
     usual = Counter(ranks[1:] or ranks).most_common(1)[0][0]
     kept = [k for k, rank in enumerate(ranks) if rank == usual]
     return Mobility(
-        scaled,
-        coupled,
-        tuple(null[k] for k in kept),
-        n - usual,
-        scaled.shape[1] - usual,
-        positions,
-        elsewhere,
+        scaled, coupled, tuple(null[k] for k in kept), n - usual, scaled.shape[1] - usual, positions, elsewhere
     )
 
 

@@ -131,13 +131,7 @@ class MechanismState(StateSpace):
         return found
 
     def _find_between(
-        self,
-        found: Array,
-        nearness: Array,
-        y: Array,
-        force: Array,
-        wrench: Array | None,
-        fields: Mapping[str, Array],
+        self, found: Array, nearness: Array, y: Array, force: Array, wrench: Array | None, fields: Mapping[str, Array]
     ) -> None:
         """Better rates for the rows of `found` that are near positions with more freedom, where there are any.
 

@@ -85,10 +85,8 @@ def independent_rates(
     if m.independent is None:
         if len(actuated) == found.freedom and goodness(found, actuated) > BAD_RATES:
             return actuated
-        in_x = [int(k) for k in np.argsort(assembly.reads)]
-        if found.freedom == len(names):
-            return tuple(in_x)
-        return chosen(found, actuated)
+        in_x = tuple(np.argsort(assembly.reads).tolist())
+        return in_x if found.freedom == len(names) else chosen(found, actuated)
     wanted = (m.independent,) if isinstance(m.independent, str) else tuple(m.independent)
     known = {name: [k] for k, name in enumerate(names)}
     groups = {body.name: tuple(f"{body.name}.{label}" for label in POSE_LABELS) for body in m.bodies}
@@ -118,13 +116,13 @@ def independent_rates(
             field="independent",
             remedy="Name others, or leave independent out",
         )
-    in_x = sorted(picked, key=lambda k: assembly.reads[k])
-    if found.freedom == len(names) and picked != in_x:
+    ordered = sorted(picked, key=lambda k: assembly.reads[k])
+    if found.freedom == len(names) and picked != ordered:
         raise ModelError(
             "all coordinates are named, in another order than positions have: nothing would tell a position from its "
             "coordinates",
             field="independent",
-            remedy=f"Leave independent out, or name them as {', '.join(names[k] for k in in_x)}",
+            remedy=f"Leave independent out, or name them as {', '.join(names[k] for k in ordered)}",
         )
     return tuple(picked)
 

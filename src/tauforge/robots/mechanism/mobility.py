@@ -149,9 +149,7 @@ def places_of(mask: Array) -> frozenset[tuple[int, int]]:
 
 def goodness(found: Mobility, rates: Sequence[int]) -> float:
     """Measure of how well these rates determine all others: 0 to 1, and 0 where they are too few or too many."""
-    if len(rates) != found.freedom:
-        return 0.0
-    return _usual_share(found, rates)
+    return _usual_share(found, rates) if len(rates) == found.freedom else 0.0
 
 
 def _usual_share(found: Mobility, rates: Sequence[int]) -> float:

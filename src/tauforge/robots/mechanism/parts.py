@@ -198,9 +198,7 @@ class MechanismJoint(_Part):
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        if len(self.letters) == 1:
-            return (self.name,)
-        return tuple(f"{self.name}.{label}" for label in self.labels)
+        return (self.name,) if len(self.letters) == 1 else tuple(f"{self.name}.{label}" for label in self.labels)
 
     def _unit(self, field: str) -> Floats:
         """The field as a unit vector."""

@@ -122,17 +122,15 @@ def faults(found: Conditions, inertia: Array | None, met: Array | None = None) -
     kinds = []
     for i, gap in enumerate(found.gaps):
         if gap > OPEN_LOOP:
-            kinds.append("open")
-            worst[i] = np.nan
+            kind, worst[i] = "open", np.nan
         elif found.blocked[i] > OPEN_LOOP:
-            kinds.append("blocked")
-            worst[i] = np.inf
+            kind, worst[i] = "blocked", np.inf
         elif met is not None and met[i]:
-            kinds.append("spring")
-            worst[i] = np.nan
+            kind, worst[i] = "spring", np.nan
         else:
             largest = min(max(values[i] for values in table.values()), BEYOND_ROUNDING)
-            kinds.append(next(key for key, values in table.items() if values[i] >= NEARLY_WORST * largest))
+            kind = next(key for key, values in table.items() if values[i] >= NEARLY_WORST * largest)
+        kinds.append(kind)
     return Faults(kinds, worst)
 
 

@@ -25,7 +25,8 @@ class Stretch(NamedTuple):
 
 def between(posed: Posed, spring: SpringParameters) -> Vector:
     """From point a to point b, base axes."""
-    return posed.point(spring.b) - posed.point(spring.a)
+    a, b = posed.point(spring.a), posed.point(spring.b)
+    return b - a
 
 
 def stretched(m: MechanismParameters, posed: Posed, spring: SpringParameters) -> Stretch:

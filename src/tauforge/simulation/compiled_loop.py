@@ -321,7 +321,8 @@ def _call(kernel: Kernel, places: Places, results: Sequence[Place]) -> Call:
 
 def _rows(values: Array) -> Array:
     """(rows, numbers) of columns."""
-    return np.moveaxis(values, -1, 1).reshape(-1, values.shape[1])
+    blocks, numbers, lanes = values.shape
+    return np.moveaxis(values, -1, 1).reshape(blocks * lanes, numbers)
 
 
 def _of_rows(value: Array, core: Shape) -> Place:

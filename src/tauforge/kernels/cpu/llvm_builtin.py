@@ -13,18 +13,15 @@ FLOAT64_NUMBER = 12  # NumPy's number of the type float64
 ALIGNED_AND_CONTIGUOUS = 0x0101
 # Offsets in PyArrayObject of a 64-bit CPython; `numpy_binding` verifies them before they are used.
 TYPE, DATA, DIMENSIONS_COUNT, DIMENSIONS, DESCRIPTOR, ARRAY_FLAGS = 8, 16, 24, 32, 56, 64
-ADDRESSES = (
-    "array_type",
-    "double_descriptor",
-    "new_array",
-    "new_scalar",
-    "vectorcall",
-    "new_tuple",
-    "set_item",
-    "release",
-    "save_thread",
-    "restore_thread",
-)
+FUNCTIONS = {  # of Python, which the machine code calls
+    "vectorcall": "PyObject_Vectorcall",
+    "new_tuple": "PyTuple_New",
+    "set_item": "PyTuple_SetItem",
+    "release": "Py_DecRef",
+    "save_thread": "PyEval_SaveThread",
+    "restore_thread": "PyEval_RestoreThread",
+}
+ADDRESSES = ("array_type", "double_descriptor", "new_array", "new_scalar", *FUNCTIONS)
 SHORT_BATCH = 4096  # most rows that the builtin takes; larger batches may gain from threads
 
 

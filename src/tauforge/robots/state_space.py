@@ -177,7 +177,7 @@ class PlainFormulas:
 
 
 def formula_answer(robot: Robot, name: str, model: Any, *arguments: Any, loads: Loads | None = None) -> Any:
-    """What a formula returns for a plain call. loads: its optional arguments, by name"""
+    """The answer of a formula to a plain call. loads: its optional arguments, by name"""
     function = robot.functions[name]
     given = {argument.name: list(x) for argument, x in zip(function.arguments, arguments, strict=True)}
     return function.formula(model, **given, **(loads or {}), **choices(function.options)[0])

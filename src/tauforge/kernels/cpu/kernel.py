@@ -73,7 +73,7 @@ def module_of(texts: list[str], declarations: set[str], writers: list[tuple[str,
 def emit_block_module(graph: Graph, specification: Specification, host: Host, shared: Collection[str]) -> str:
     """LLVM source with void block(ptr table, ptr scratch): a block of rows in float64, for the time loop.
 
-    table:  the addresses of the operands, whose blocks are `Columns`, aligned as vectors are
+    table:  the addresses of the operands, whose blocks are `BlockColumns`, aligned as vectors are
     shared: names of the arguments of which a block has one row
     """
     lanes = host.lanes(64)

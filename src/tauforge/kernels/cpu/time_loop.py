@@ -14,7 +14,7 @@ from __future__ import annotations
 import ctypes
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ from tauforge.kernels import LOCK
 from tauforge.kernels import cache as disk
 from tauforge.kernels.cpu.code_memory import need_memory
 from tauforge.kernels.cpu.engine import Host, Loaded, compile_text, host
-from tauforge.kernels.cpu.kernel import emit_block_module, machine_code, module_of
+from tauforge.kernels.cpu.kernel import compiled, emit_block_module, module_of
 from tauforge.kernels.cpu.llvm_text import ALIGNMENT, Writer, restore_status, save_status
 from tauforge.kernels.cpu.threads import SHARES, SMALLEST_SHARE, get_threads, in_turn
 from tauforge.kernels.specification import Specification
@@ -102,10 +102,14 @@ def block_kernel(specification: Specification, shared: Collection[str]) -> Loade
     key = (specification.identity, names, machine)
     with LOCK:
         if key not in _kernels:
-            kind = f"block {sorted(names)}"
-            code = machine_code(
-                specification, machine, kind, lambda graph: emit_block_module(graph, specification, machine, names)
-            )
+            name = disk.key(specification.identity, f"block {sorted(names)}", *map(str, machine))
+            code = disk.load(name)
+            if code is None:
+                need_memory()
+                graph = specification.graph
+                text = partial(emit_block_module, graph, specification, machine, names)
+                code = compiled(specification, graph, machine, text)
+                disk.save(name, code)
             _kernels[key] = Loaded(code, machine, "block")
         _kernels.move_to_end(key)
         if len(_kernels) > RECENT_BLOCKS:

@@ -14,7 +14,7 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.evaluation.functions import choices, flat, results_of
+from tauforge.evaluation.functions import Doubtful, choices, flat, results_of
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.capabilities import Capability, Fields
 from tauforge.robots.formulations import WRENCH
@@ -109,11 +109,13 @@ class Judged(NamedTuple):
     doubts:      they are good where all of these are below 1
     preferences: the robot's own methods know a better way where one of these is not below 1. They lose digits as it
                  grows, and are good up to `ALONE` where there is no other way
+    suspicions:  the robot's own methods look closer where one of these is not below 1, if there are any
     """
 
     values: list[Scalar]
     doubts: tuple[Scalar, ...] = ()
     preferences: tuple[Scalar, ...] = ()
+    suspicions: tuple[Scalar, ...] = ()
 
 
 ALONE = 50.0  # of preferences, where formulas cannot leave a state to methods: on a GPU, and for gradients
@@ -164,14 +166,23 @@ class PlainFormulas:
 
     def rates(self, model: Any, y: Scalars, force: Scalars, loads: Loads) -> Judged:
         q, qd = y[: self.n], y[self.n :]
-        return Judged([*qd, *formula_results(self.robot, "forward_dynamics", model, q, qd, force, loads=loads)])
+        found = formula_answer(self.robot, "forward_dynamics", model, q, qd, force, loads=loads)
+        guard, values = self.robot.functions["forward_dynamics"].guard, [*qd, *flat(results_of(found))]
+        if guard is None or not isinstance(found, Doubtful):
+            return Judged(values)
+        return Judged(values, suspicions=(found.doubt() * (1.0 / guard.limit),))
 
     def renewed(self, model: Any, y: Scalars) -> Judged:
         return Judged(list(y))
 
 
-def formula_results(robot: Robot, name: str, model: Any, *arguments: Any, loads: Loads | None = None) -> list[Scalar]:
-    """A formula's results for a plain call, one after another. loads: its optional arguments, by name"""
+def formula_answer(robot: Robot, name: str, model: Any, *arguments: Any, loads: Loads | None = None) -> Any:
+    """The answer of a formula to a plain call. loads: its optional arguments, by name"""
     function = robot.functions[name]
     given = {argument.name: list(x) for argument, x in zip(function.arguments, arguments, strict=True)}
-    return flat(results_of(function.formula(model, **given, **(loads or {}), **choices(function.options)[0])))
+    return function.formula(model, **given, **(loads or {}), **choices(function.options)[0])
+
+
+def formula_results(robot: Robot, name: str, model: Any, *arguments: Any, loads: Loads | None = None) -> list[Scalar]:
+    """The results of `formula_answer`, one after another."""
+    return flat(results_of(formula_answer(robot, name, model, *arguments, loads=loads)))

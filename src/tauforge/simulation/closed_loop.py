@@ -7,7 +7,6 @@ after block and needs no more memory than the rows that it keeps.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,20 +17,13 @@ from tauforge.errors import ConvergenceError, ModelError, ShapeError
 from tauforge.motion.motion import Motion
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law, numbers
+from tauforge.simulation.compiled_loop import ROWS_AT_ONCE, CompiledLoop, Force
 from tauforge.simulation.events import Watch
 from tauforge.simulation.integrators import ENDING_ERRORS, Rates, Stop
-from tauforge.simulation.recording import Recording
+from tauforge.simulation.recording import METHODS, Recording
 from tauforge.tables.robot_columns import state_columns
 
 Disturbance = Callable[[float], ArrayLike] | None
-ROWS_AT_ONCE = 512  # rows that are looked at and completed at once
-
-
-class Force(NamedTuple):
-    """(m,) forces of the actuators, and a mask of those that give less than the law asks for."""
-
-    given: Array
-    clipped: Array
 
 
 class ClosedLoop:
@@ -120,36 +112,39 @@ def _check_finite(values: Array, problem: str) -> None:
 
 
 class RecordingBuilder:
-    """Makes a recording of rows of states. Every row is searched for events; one in `every` and the last are kept."""
+    """Makes a recording of rows of states. Every row is searched for events; one in `every` and the last are kept.
 
-    def __init__(self, loop: ClosedLoop, every: int, steps: int) -> None:
-        self.loop, self.robot, self.every = loop, loop.robot, every
+    stepped_by: the time loop by kernels, or the reason why there is none
+    """
+
+    def __init__(self, loop: ClosedLoop, every: int, steps: int, stepped_by: CompiledLoop | str) -> None:
+        self.loop, self.robot, self.every, self.stepped_by = loop, loop.robot, every, stepped_by
         self.watch = Watch(self.robot, [actuator.name for actuator in self.robot.actuators])
         count, n, robot = -(-steps // every) + 1, self.robot.n, self.robot
         self._times = np.empty(count)
         widths = {"position": robot.positions.size, "velocity": n, "acceleration": n, "force": len(robot.actuators)}
         self._columns = {name: np.empty((count, width)) for name, width in widths.items()}
-        self._pending: list[tuple[Array, Array, Array, Array]] = []
+        self._pending: list[tuple[Array, ...]] = []
         self._seen = self._kept = 0
 
     @property
     def begun(self) -> bool:
         return bool(self._seen or self._pending)
 
-    def write(self, times: Array, rows: Array, force: Force) -> None:
+    def write(self, times: Array, rows: Array, force: Force, rates: Array | None = None) -> None:
         """Add rows at the first of the times, under these forces; one row at a time if the law is asked in between."""
         if not len(rows):
             return
         if sum(len(block[0]) for block in self._pending) >= ROWS_AT_ONCE:  # what comes last stays to be kept
             self._flush()
-        shape = (len(rows), len(force.given))
-        forces = np.broadcast_to(force.given, shape), np.broadcast_to(force.clipped, shape)
-        self._pending.append((times[: len(rows)], rows, *forces))
+        rates = np.full(rows.shape, np.nan) if rates is None else rates[: len(rows)]
+        given, clipped = (x[: len(rows)] if x.ndim > 1 else np.broadcast_to(x, (len(rows), len(x))) for x in force)
+        self._pending.append((times[: len(rows)], rows, given, clipped, rates))
 
     def _flush(self, *, end: bool = False) -> None:
         if not self._pending:
             return
-        times, rows, force, clipped = (np.concatenate(parts) for parts in zip(*self._pending, strict=True))
+        times, rows, force, clipped, rates = (np.concatenate(parts) for parts in zip(*self._pending, strict=True))
         self._pending.clear()
         space = self.loop.space
         position, velocity = space.position(rows), space.velocity(rows)
@@ -157,13 +152,16 @@ class RecordingBuilder:
         kept = np.arange((-self._seen) % self.every, len(times), self.every)
         if end and (not len(kept) or kept[-1] != len(times) - 1):
             kept = np.append(kept, len(times) - 1)
+        unknown = kept[np.isnan(rates[kept]).any(axis=-1)]  # most often all or none
         wrench = None
-        if self.loop.disturbance is not None and len(kept):
-            wrench = np.array([self.loop.wrench(t) for t in times[kept].tolist()])
+        if self.loop.disturbance is not None and len(unknown):
+            wrench = np.array([self.loop.wrench(t) for t in times[unknown].tolist()])
+        if len(unknown):
+            rates[unknown] = space.rates_under(rows[unknown], force[unknown], wrench)
         found = {
             "position": position[kept],
             "velocity": velocity[kept],
-            "acceleration": space.velocity(space.rates_under(rows[kept], force[kept], wrench)),
+            "acceleration": space.velocity(rates[kept]),
             "force": force[kept],
         }
         place = slice(self._kept, self._kept + len(kept))
@@ -181,7 +179,7 @@ class RecordingBuilder:
             target_position = target_velocity = np.full_like(columns["velocity"], np.nan)
         else:
             target_position, target_velocity, _ = motion.sample(times)
-        robot, entries = self.robot, self.robot.positions.entries
+        robot, entries, loop = self.robot, self.robot.positions.entries, self.stepped_by
         return Recording(
             time=times,
             **columns,
@@ -196,6 +194,7 @@ class RecordingBuilder:
             columns=tuple(column.name for group in state_columns(robot) for column in group),
             wrapped=tuple(entry.name for entry in entries if entry.wraps),
             coordinates=() if entries == robot.coordinates else tuple(c.name for c in robot.coordinates),
+            stepped_by=f"{METHODS}: {loop}" if isinstance(loop, str) else loop.stepped_by,
         )
 
 

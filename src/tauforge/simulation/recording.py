@@ -28,6 +28,7 @@ from tauforge.validation import counted
 RATE_UNITS = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}  # after the unit of the coordinate
 MAX_RECORDING_BYTES = 2**30
 POSE_NAMES = tuple(column.name for column in PLATFORM_COLUMNS.position)
+MACHINE_CODE, METHODS = "machine code", "methods"  # what steps are made by
 EVENTS_LISTED = 10  # in a summary
 
 
@@ -43,6 +44,7 @@ class Recording(InNotebook):
              names of `tauforge.tables.robot_columns`
     wrapped: names of coordinates that a full turn leaves unchanged, such as a platform's angles
     coordinates: (n,) names of the coordinates that velocities and targets are of, among the names; default all
+    stepped_by: "machine code", or the methods of law and robot, and why; files do not keep it
     """
 
     time: Array
@@ -61,6 +63,7 @@ class Recording(InNotebook):
     columns: tuple[str, ...] = ()
     wrapped: tuple[str, ...] = ()
     coordinates: tuple[str, ...] = ()
+    stepped_by: str = field(default="", compare=False)
 
     def __repr__(self) -> str:
         name = f"{self.robot!r}, " if self.robot else ""
@@ -153,7 +156,7 @@ class Recording(InNotebook):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Recording):
             return NotImplemented
-        pairs = [(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)]
+        pairs = [(getattr(self, f.name), getattr(other, f.name)) for f in fields(self) if f.compare]
         return all(np.array_equal(a, b, equal_nan=True) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
     __hash__ = None  # type: ignore[assignment]

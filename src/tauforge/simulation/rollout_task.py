@@ -19,13 +19,13 @@ from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.arrays import KERNEL_DTYPES, is_on_gpu
 from tauforge.kernels.specification import Shape
 from tauforge.motion.motion import Motion, MotionSample, in_velocities_of, positive
+from tauforge.robots.capabilities import Fields
 from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import PlainState
 from tauforge.simulation import checks
 from tauforge.simulation.stability import warn_of_sampling
 from tauforge.simulation.step_formulas import Given, StepFormulas, field_shape
-from tauforge.simulation.steps import Fields
 from tauforge.simulation.traceable_robot import can_compile
 from tauforge.validation import did_you_mean
 
@@ -122,8 +122,8 @@ class RolloutTask(NamedTuple):
             return self.fields
         return {**self.fields, **self.plant._fields_carrying(self.payload, self.fields)}
 
-    def formulas(self, *, alone: bool = False) -> StepFormulas:
-        given = Given(tuple(self.gains), tuple(self.plant_numbers), self.forces is not None)
+    def formulas(self, *, alone: bool = False, limits: bool = False) -> StepFormulas:
+        given = Given(tuple(self.gains), tuple(self.plant_numbers), self.forces is not None, limits)
         return StepFormulas(self.controller, self.plant, given, self.schedule.step, alone=alone)
 
     def target(self, k: int) -> MotionSample | None:

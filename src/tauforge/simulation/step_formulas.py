@@ -21,7 +21,7 @@ from tauforge.kernels.specification import Shape, Specification, inputs_of
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.loads import PAYLOAD
 from tauforge.robots.robot import Robot
-from tauforge.robots.state_space import ALONE, Judged, StateFormulas, formula_results
+from tauforge.robots.state_space import ALONE, Judged, PlainFormulas, StateFormulas, formula_results
 from tauforge.simulation.integrators import WEIGHTS, rk4
 from tauforge.simulation.traceable_robot import TraceableRobot
 from tauforge.tracing.differentiation import pulled_back
@@ -31,7 +31,7 @@ Scalars = Sequence[Scalar]
 Formula = Callable[..., list[Scalar]]
 Shapes = dict[str, Shape]
 TARGET_ARGUMENTS = ("target", "target_rate", "target_acceleration")
-FORCE, ADDED, ACCELERATION, AHEAD = "force", "added_force", "acceleration", "ahead"
+FORCE, ADDED, ACCELERATION, AHEAD, LIMITS = "force", "added_force", "acceleration", "ahead", "limits"
 BAR = "_bar"  # ends the name of the gradient by a quantity
 NO_TIME = math.nan  # laws that are compiled do not look at the time
 _operations: dict[str | None, int] = {}  # of a step, by what it is traced from
@@ -43,11 +43,13 @@ class Given(NamedTuple):
     gains:  attributes of the law
     fields: of the plant, and "payload" for the ten numbers of what it holds
     forces: whether forces are added to those of the law
+    limits: whether forces have limits, which all rows share
     """
 
     gains: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
     forces: bool = False
+    limits: bool = False
 
 
 class StepFormulas:
@@ -105,6 +107,10 @@ class StepFormulas:
         return {name: field_shape(self._plant, name) for name in self.given.fields}
 
     @property
+    def limits(self) -> Shapes:
+        return {LIMITS: self.forces_shape} if self.given.limits else {}
+
+    @property
     def forces(self) -> Shapes:
         """Empty without actuators."""
         return {FORCE: self.forces_shape} if self.forces_shape[0] else {}
@@ -132,9 +138,25 @@ class StepFormulas:
         return self._specified("held_step", formula, arguments, tuple(self.state.values()))
 
     def law(self) -> Specification:
-        """State, targets, added forces, gains -> forces."""
-        arguments = self.state | self.targets | self.added | self.gains
-        return self._specified("law", lambda **more: self._forces(more), arguments, (self.forces_shape,), law=True)
+        """State, the rates of the stage before, how far these lead (s), targets, added forces, gains, limits -> forces.
+
+        Where there are limits, the forces are followed by those that the law asks for.
+        """
+        arguments = self.state | self.slopes() | {AHEAD: ()} | self.targets | self.added | self.gains | self.limits
+
+        def formula(**given: Scalars) -> list[Scalar]:
+            wanted = self._forces(given | self._ahead(given))
+            if not self.limits:
+                return wanted
+            pairs = list(zip(wanted, given[LIMITS], strict=True))
+            below = [select(most, force, most, force) for force, most in pairs]  # what is NaN stays so
+            return [
+                *(select(force, -most, -most, force) for force, (_, most) in zip(below, pairs, strict=True)),
+                *wanted,
+            ]
+
+        m = self.forces_shape[0]
+        return self._specified("law", formula, arguments, ((2 * m,) if self.limits else (m,),), law=True)
 
     def stage(self) -> Specification:
         """State, the rates of the stage before, how far these lead (s), forces, fields -> rates of the state.
@@ -145,9 +167,7 @@ class StepFormulas:
 
         def formula(**given: Scalars) -> list[Scalar]:
             model, loads = self._model(given)
-            (ahead,) = given[AHEAD]
-            slope = [x for name in self.slopes() for x in given[name]]
-            y = [x + ahead * rate for x, rate in zip(self._y(given), slope, strict=True)]
+            y = self._y(self._ahead(given))
             return self._tainted(self._space.rates(model, y, given.get(FORCE, []), loads))
 
         return self._specified("stage", formula, arguments, tuple(self.state.values()))
@@ -216,34 +236,32 @@ class StepFormulas:
         gradients pulled back through forward dynamics.
         """
         arguments = self._acceleration_arguments
-        wanted = self.state | {FORCE: self.forces_shape} | self.fields
-
-        def formula(acceleration: Scalars, acceleration_bar: Scalars, **given: Scalars) -> list[Scalar]:
-            graph = traced(self._acceleration, arguments)
-            if not self._can_invert:
-                return pulled_back(graph, named(given), inputs_of(wanted.items()), acceleration_bar)[1]
-            forces = inputs_of({FORCE: self.forces_shape}.items())
-            force_bar = pulled_back(graph, named(given), forces, acceleration_bar)[1]
-            others = self.state | self.fields
-            inverse = traced(self._inverse, self.state | {ACCELERATION: self.state["qd"]} | self.fields)
-            given = {name: given[name] for name in others} | {ACCELERATION: acceleration}
-            bars = iter(pulled_back(inverse, named(given), inputs_of(others.items()), [-x for x in force_bar])[1])
-            by = {name: [next(bars) for _ in range(math.prod(core))] for name, core in others.items()}
-            by[FORCE] = force_bar
-            return [bar for name in wanted for bar in by[name]]
-
         more = dict.fromkeys((ACCELERATION, ACCELERATION + BAR), self.state["qd"])
-        return self._specified("acceleration_pulled_back", formula, arguments | more, tuple(wanted.values()))
+        wanted = tuple((self.state | {FORCE: self.forces_shape} | self.fields).values())
+        return self._specified("acceleration_pulled_back", self._acceleration_bars, arguments | more, wanted)
 
     def rates_pulled_back(self) -> Specification:
-        """State, forces, fields and the gradient by the state's rates -> gradients by state, forces and fields."""
+        """State, forces, fields, the state's rates and the gradient by these -> gradients by state, forces and fields.
+
+        The rates serve plain states (`acceleration_pulled_back`).
+        """
         arguments = self.state | self.forces | self.fields
+        bars = {name + BAR: core for name, core in self.state.items()}
 
         def formula(**given: Scalars) -> list[Scalar]:
             model, loads = self._model(given)
             return self._space.rates(model, self._y(given), given.get(FORCE, []), loads).values
 
-        return self._pulled_back("rates", formula, arguments, tuple(self.state))
+        def back(**given: Scalars) -> list[Scalar]:
+            slopes, by = ([given.pop(name) for name in names] for names in (self.slopes(), bars))
+            if type(self._space) is PlainFormulas:
+                found = self._acceleration_bars(slopes[1], by[1], **({FORCE: []} | given))
+                n = self._n
+                return [*found[:n], *(x + bar for x, bar in zip(found[n : 2 * n], by[0], strict=True)), *found[2 * n :]]
+            graph = traced(formula, arguments)
+            return pulled_back(graph, named(given), inputs_of(arguments.items()), [x for part in by for x in part])[1]
+
+        return self._specified("rates_pulled_back", back, arguments | self.slopes() | bars, tuple(arguments.values()))
 
     def renewal_pulled_back(self) -> Specification:
         """State before it is renewed and the gradient by the one after it -> gradient by the state before."""
@@ -297,6 +315,14 @@ class StepFormulas:
         """The parts of the state, one after another."""
         return [x for name in self.state for x in more[name]]
 
+    def _ahead(self, more: Mapping[str, Scalars]) -> dict[str, Scalars]:
+        """The parts of the state of a stage."""
+        (ahead,) = more[AHEAD]
+        pairs = zip(self.state, self.slopes(), strict=True)
+        return {
+            name: [x + ahead * rate for x, rate in zip(more[name], more[slope], strict=True)] for name, slope in pairs
+        }
+
     def _packed(self, position: Scalars, velocity: Scalars) -> list[Scalar]:
         return self._space.packed(self._plant.model, position, velocity)
 
@@ -330,6 +356,22 @@ class StepFormulas:
         model, loads = self._model(more)
         return formula_results(self._plant, "forward_dynamics", model, q, qd, force, loads=loads)
 
+    def _acceleration_bars(self, acceleration: Scalars, acceleration_bar: Scalars, **given: Scalars) -> list[Scalar]:
+        """By `acceleration_pulled_back`."""
+        arguments = self._acceleration_arguments
+        graph = traced(self._acceleration, arguments)
+        if not self._can_invert:
+            return pulled_back(graph, named(given), inputs_of(arguments.items()), acceleration_bar)[1]
+        forces = inputs_of({FORCE: self.forces_shape}.items())
+        force_bar = pulled_back(graph, named(given), forces, acceleration_bar)[1]
+        others = self.state | self.fields
+        inverse = traced(self._inverse, self.state | {ACCELERATION: self.state["qd"]} | self.fields)
+        given = {name: given[name] for name in others} | {ACCELERATION: acceleration}
+        bars = iter(pulled_back(inverse, named(given), inputs_of(others.items()), [-x for x in force_bar])[1])
+        by = {name: [next(bars) for _ in range(math.prod(core))] for name, core in others.items()}
+        by[FORCE] = force_bar
+        return [bar for name in arguments for bar in by[name]]
+
     def _inverse(self, q: Scalars, qd: Scalars, acceleration: Scalars, **more: Scalars) -> list[Scalar]:
         model, loads = self._model(more)
         return formula_results(self._plant, "inverse_dynamics", model, q, qd, acceleration, loads=loads)
@@ -358,6 +400,8 @@ class StepFormulas:
             taint = select(doubt, 1.0, taint, math.nan)
         for preference in found.preferences:
             taint = select(preference, self._most, taint, math.nan)
+        for suspicion in () if self._most == ALONE else found.suspicions:
+            taint = select(suspicion, 1.0, taint, math.nan)
         return [value + taint for value in found.values]
 
     def _specified(

@@ -28,12 +28,21 @@ def run_body(code: Writer, body: VectorBody, v: Vectors, table: str, scratch: st
         code.do(f"call void @spoil(ptr {table})")
 
 
-def spoil_function(ins: Sequence[Operand], outs: Sequence[Operand], bits: int, lanes: int) -> tuple[str, Writer]:
-    """void spoil(void *table): NaN over all results of the rows of a block in which an input is not finite."""
+def spoil_function(
+    ins: Sequence[Operand], outs: Sequence[Operand], bits: int, lanes: int, *, columns: bool = False
+) -> tuple[str, Writer]:
+    """void spoil(void *table): NaN over all results of the rows of a block in which an input is not finite.
+
+    columns: whether blocks are `BlockColumns`
+    """
     code = Writer()
     number, integer, itemsize = ("double" if bits == 64 else "float"), f"i{bits}", bits // 8
 
     def element(operand: Operand, row: str, k: str) -> str:
+        if columns:
+            base = code.emit(f"load ptr, ptr {code.at('%table', 8 * operand.number)}, align 8")
+            place = code.emit(f"add i64 {code.emit(f'mul i64 {k}, {lanes}')}, {row}")
+            return code.emit(f"getelementptr {number}, ptr {base}, i64 {k if operand.shared else place}")
         base = code.emit(f"load ptr, ptr {code.at('%table', 16 * operand.number)}, align 8")
         stride = code.emit(f"load i64, ptr {code.at('%table', 16 * operand.number + 8)}, align 8")
         start = code.at(base, code.emit(f"mul i64 {stride}, {row}"))

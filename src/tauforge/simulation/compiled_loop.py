@@ -1,0 +1,288 @@
+"""The time loop over compiled steps, each of three kernels: the law, a stage of Runge-Kutta, and the end of a step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.evaluation.evaluator import kernels_allowed
+from tauforge.kernels.backends import NoKernelError
+from tauforge.kernels.cpu.engine import Loaded
+from tauforge.kernels.cpu.time_loop import Call, Place, Record, TimeLoop, block_kernel, columns, fill, rows_at_once
+from tauforge.kernels.specification import Shape, Specification
+from tauforge.robots.state_space import PlainState
+from tauforge.simulation.integrators import AHEAD as STAGES
+from tauforge.simulation.method_loop import MethodLoop
+from tauforge.simulation.recording import MACHINE_CODE, METHODS
+from tauforge.simulation.rollout_task import RolloutTask
+from tauforge.simulation.step_formulas import ADDED, AHEAD, FORCE, LIMITS, TARGET_ARGUMENTS, StepFormulas
+from tauforge.validation import counted
+
+STEPS_AT_ONCE = 2**18  # of single rows, between two looks at the keyboard: some hundredths of a second
+ROWS_AT_ONCE = 512  # of a recording, which are looked at and completed at once
+PERIODS_AT_ONCE = 4096  # for whose targets there is room
+FINITE = float(np.finfo(float).max)
+SHARED = (*TARGET_ARGUMENTS, AHEAD, LIMITS)  # arguments that all rows share
+Named = tuple[Loaded, list[str]]  # machine code, and the names of its arguments
+Places = Mapping[str, Place]  # of operands, by the names of the formulas
+
+
+class Force(NamedTuple):
+    """Forces of the actuators, and a mask of those that give less than the law asks for.
+
+    (m,) that hold for some steps, or (k, m), those of each
+    """
+
+    given: Array
+    clipped: Array
+
+
+class CompiledLoop:
+    """All rows of a task, from period to period.
+
+    state, force: (blocks, numbers, lanes), stepped in place; with limits, forces are followed by those asked for
+    own:          makes the steps for rows that the kernels refuse, which become NaN; None leaves them so
+    limits:       (m,) largest sizes of the forces
+    continuous:   whether the law is asked in every stage of a step, which is the control period
+    far:          beyond, `advance` stops; 0 for no limit
+    NoKernelError where there is no machine code to be had: too many operations, no memory for it, or a method of the
+    user's own.
+    """
+
+    def __init__(
+        self,
+        task: RolloutTask,
+        formulas: StepFormulas,
+        own: Callable[[], MethodLoop] | None = None,
+        *,
+        limits: Array | None = None,
+        continuous: bool = False,
+        far: float = 0.0,
+    ) -> None:
+        self.task, self.formulas, self.space, self.own = task, formulas, task.plant.state_space, own
+        self.limits, self.continuous, self.far = limits, continuous, far
+        self.reasons: dict[int, str] = {}
+        self.by_methods = 0  # steps of single rows that others make
+        self._steps: MethodLoop | None = None
+        self._one: tuple[TimeLoop, list[Array]] | None = None  # of `advance`
+        schedule, m = task.schedule, len(task.plant.actuators)
+        law = formulas.law() if m and (formulas.targets or formulas.added) else None
+        self._law = None if law is None else _compiled(law)
+        self._stage, self._end = _compiled(formulas.stage()), _compiled(formulas.end())
+        self.widths = [numbers for (numbers,) in formulas.state.values()]
+        self.state = columns(task.rows, sum(self.widths))
+        self.force = columns(task.rows, 2 * m if formulas.limits else m)
+        self.most = max(1, min(schedule.periods, PERIODS_AT_ONCE, STEPS_AT_ONCE // (task.rows * schedule.substeps)))
+        self.targets = np.zeros((len(TARGET_ARGUMENTS), (2 if continuous else 1) * self.most + 1, task.plant.n))
+        self._added: Array | None = None
+        if formulas.added and task.forces is not None:
+            self._added = task.forces.reshape(-1, schedule.periods, m)
+            self.added = columns(len(self._added), self.most + 1, m)
+        self._still, self._ahead = columns(1, max(self.widths)), formulas.h * np.array((0.0, *STAGES))
+        cores = formulas.gains | formulas.fields
+        given = zip(cores.items(), (*task.gains.values(), *task.plant_numbers.values()), strict=True)
+        self._fixed = {name: _of_rows(value, core) for (name, core), value in given}
+        if limits is not None:
+            self._fixed[LIMITS] = Place(np.ascontiguousarray(limits, float))
+
+    @property
+    def stepped_by(self) -> str:
+        return f"{MACHINE_CODE}; {counted(self.by_methods, 'step')} by {METHODS}" if self.by_methods else MACHINE_CODE
+
+    def records(self, kept: Sequence[int], report: Callable[[float], None]) -> tuple[Array, Array, Array]:
+        """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods."""
+        task, schedule = self.task, self.task.schedule
+        fill(self.state, self.space.pack(task.position, task.velocity))
+        found = self.room(len(kept))
+        for k in self.walk(found, np.array(kept) * schedule.substeps, 0, schedule.periods):
+            report(k / schedule.periods)
+        return (*self.read(found[:-1]), found[-1])
+
+    def segment(self, y: Array, first: int, last: int) -> list[Array]:
+        """The parts of the state, and the forces, (N, k, ...) before every step between these periods."""
+        fill(self.state, y)
+        substeps = self.task.schedule.substeps
+        found = self.room((last - first) * substeps)
+        for _ in self.walk(found, np.arange(first * substeps, last * substeps), first, last):
+            pass
+        return found
+
+    def walk(self, kept: Sequence[Array], steps: Array, first: int, last: int) -> Iterator[int]:
+        """From one period to another, a part at a time: gives the period that is reached.
+
+        kept:  from `room`
+        steps: what is kept is before these, in order; the last may be the end
+        """
+        loop, substeps, place = self.loop(kept), self.task.schedule.substeps, 0
+        for begin in range(first, last, self.most):
+            end = min(begin + self.most, last)
+            self._prescribe(begin, end)
+            places = np.full((end - begin) * substeps + 1, -1)
+            following = int(np.searchsorted(steps, end * substeps, side="right" if end == last else "left"))
+            places[steps[place:following] - begin * substeps] = np.arange(place, following)
+            place = following
+            loop.restart()
+            while not loop.run(places):
+                self._mend(loop)
+            yield end
+
+    def advance(self, y: Array, first: int) -> tuple[Array, Array, Force | None]:
+        """A single row: states (k, m) of each step, from that at a period on, their rates, and the forces.
+
+        Forces and rates are those until the last state, and at the end of the run its own. There is the state alone and
+        no force where the first period leads beyond `far`, has forces that are not finite, or is left to the robot's
+        own methods.
+        """
+        schedule, m = self.task.schedule, len(self.task.plant.actuators)
+        most = max(1, ROWS_AT_ONCE // schedule.substeps)
+        if self._one is None:
+            kept = self.room(most * schedule.substeps + 1, rates=True)
+            self._one = self.loop(kept), kept
+        loop, kept = self._one
+        fill(self.state, y[None])
+        last = min(first + most, schedule.periods)
+        self._prescribe(first, last)
+        steps = (last - first) * schedule.substeps
+        loop.restart()
+        loop.run(np.arange(steps + 1))
+        *parts, forces, rates = (values[0] for values in kept)
+        done = int(loop.done[0] - loop.stopped[0])
+        at_the_end = done == steps and last == schedule.periods
+        sound = np.isfinite(forces[: done + at_the_end]).all(axis=-1)
+        until = len(sound) if sound.all() else int(sound.argmin())
+        good = min(until, done) // schedule.substeps * schedule.substeps
+        until = until if until > done else good
+        given, wanted = forces[:until, :m].copy(), forces[:until, m:] if self.formulas.limits else forces[:until]
+        force = Force(given, given != wanted) if until else None
+        return np.concatenate([part[: good + 1] for part in parts], axis=-1), rates[:until].copy(), force
+
+    def room(self, places: int, *, rates: bool = False) -> list[Array]:
+        """Memory for so many records: the parts of the state, the forces, and the rates of the state."""
+        numbers = [*self.widths, self.force.shape[1], *([self.state.shape[1]] if rates else [])]
+        return [np.empty((self.task.rows, places, each)) for each in numbers]
+
+    def loop(self, kept: Sequence[Array]) -> TimeLoop:
+        """kept: from `room`"""
+        formulas, stages = self.formulas, len(self._ahead)
+        number = self.state.itemsize
+        column = number * rows_at_once()
+        at = [column * sum(self.widths[:k]) for k in range(len(self.widths))]
+        size = column * sum(self.widths)
+
+        def parts(names: Mapping[str, Shape], array: Array | None, place: int = 0) -> dict[str, Place]:
+            block = 0 if array is None else array.strides[0]
+            return {name: Place(array, place * size + k, block) for name, k in zip(names, at, strict=True)}
+
+        state, force = parts(formulas.state, self.state), Place(self.force, 0, self.force.strides[0])
+        fixed = {**state, **self._fixed, FORCE: force}
+        if self._added is not None:
+            block, instant = self.added.strides[:2]
+            fixed[ADDED] = Place(self.added, 0, block if len(self.added) > 1 else 0, instant)
+        calls: tuple[list[Call], list[Call], list[Call]] = ([], [], [])
+        slopes, ends = dict.fromkeys(formulas.slopes(), Place(self._still)), dict(state)
+        for stage in range(stages):
+            before = {**fixed, **slopes, AHEAD: Place(self._ahead, stage * number)}
+            for name, target in zip(TARGET_ARGUMENTS, self.targets, strict=True):
+                instant = target.strides[0]
+                halves = round(2 * self._ahead[stage] / formulas.h) if self.continuous else 0
+                before[name] = Place(target, halves * instant, 0, 2 * instant if self.continuous else instant)
+            if self._law is not None and (stage == 0 or self.continuous):
+                calls[2 if stage else 0].append(_call(self._law, before, [force]))
+            slopes = parts(formulas.slopes(), None, stage)
+            calls[2 if stage else 1].append(_call(self._stage, before, list(slopes.values())))
+            ends |= parts(formulas.slopes(stage), None, stage)
+        calls[2].append(_call(self._end, ends, list(parts(formulas.state, None, stages).values())))
+        sources = [*state.values(), force, Place(None)]
+        return TimeLoop(
+            calls,
+            [Record(source, array) for source, array in zip(sources, kept, strict=False)],
+            self.state,
+            self.task.rows,
+            private=(stages + 1) * size,
+            reached=stages * size,
+            hold=self.task.schedule.substeps,
+            checked=sum(self.widths) if self.far else int(self.own is not None),
+            limit=self.far or FINITE,
+        )
+
+    def parted(self, y: Array) -> list[Array]:
+        return np.split(y, np.cumsum(self.widths)[:-1], axis=-1)
+
+    def read(self, parts: Sequence[Array]) -> tuple[Array, Array]:
+        """Positions and velocities."""
+        if type(self.space) is PlainState:
+            return parts[0], parts[1]
+        y = np.concatenate(parts, axis=-1)
+        return self.space.position(y), self.space.velocity(y)
+
+    def _prescribe(self, begin: int, end: int) -> None:
+        """Targets and added forces of these periods, and of the instant at their end."""
+        task, count = self.task, end + 1 - begin
+        if task.controller is not None and task.motion is not None:
+            halves = np.arange(2 * begin, 2 * end + 1) if self.continuous else 2 * np.arange(begin, end + 1)
+            times = task.schedule.period * (halves / 2)
+            for target, sampled in zip(self.targets, task.motion.sample(times), strict=True):
+                target[: len(times)] = sampled
+        if self._added is not None:
+            given = self._added[:, begin : end + 1]
+            fill(self.added[:, : given.shape[1]], given)
+            self.added[:, given.shape[1] : count] = 0.0
+
+    def _mend(self, loop: TimeLoop) -> None:
+        """The last step of rows that the kernels have refused, by other steps."""
+        assert self.own is not None  # nothing stops the loop without
+        lanes, (blocks,) = rows_at_once(), np.nonzero(loop.stopped)
+        reached, before, force = (_rows(x[blocks]) for x in (self.state, loop.before, self.force))
+        rows = (blocks[:, None] * lanes + np.arange(lanes)).ravel()
+        refused = np.isnan(reached[:, 0]) & np.isfinite(before).all(axis=-1) & (rows < self.task.rows)
+        rows = rows[refused]
+        if not len(rows):
+            return
+        self.by_methods += len(rows)
+        if self._steps is None:
+            self._steps = self.own()
+            self._steps.reasons = self.reasons
+        self.state[rows // lanes, :, rows % lanes] = self._steps.some_held(rows, before[refused], force[refused])
+        last = (self.task.rows - 1) % lanes
+        self.state[-1, :, last + 1 :] = self.state[-1, :, last : last + 1]
+
+
+def compiled_loop(
+    task: RolloutTask, own: Callable[[], MethodLoop] | None = None, *, limits: Array | None = None, **options: Any
+) -> CompiledLoop | str:
+    """The loop, or the reason why there is none."""
+    if not kernels_allowed():
+        return "kernels are switched off"
+    if not task.compiles:
+        law = "its law" if task.controller is None else type(task.controller).__name__
+        return f"{task.plant.name} and {law} are not ours throughout, or have no formulas"
+    try:
+        return CompiledLoop(task, task.formulas(limits=limits is not None), own, limits=limits, **options)
+    except NoKernelError as error:
+        return str(error)
+
+
+def _compiled(specification: Specification) -> Named:
+    return block_kernel(specification, SHARED), [name for name, _ in specification.arguments]
+
+
+def _call(kernel: Named, places: Places, results: Sequence[Place]) -> Call:
+    code, names = kernel
+    return Call(code, [*(places[name] for name in names), *results])
+
+
+def _rows(values: Array) -> Array:
+    """(rows, numbers) of columns."""
+    return np.moveaxis(values, -1, 1).reshape(-1, values.shape[1])
+
+
+def _of_rows(value: Array, core: Shape) -> Place:
+    """Of a value (core), (1, *core) or (rows, *core)."""
+    rows = np.reshape(value, (-1, math.prod(core)))
+    whole = columns(len(rows), rows.shape[1])
+    fill(whole, rows)
+    return Place(whole, 0, whole.strides[0] if len(rows) > 1 else 0)

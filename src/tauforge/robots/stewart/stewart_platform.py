@@ -32,6 +32,7 @@ from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.designs import PlatformDesigns
 from tauforge.robots.stewart.drawing import drawn, reactions, sleeves
 from tauforge.robots.stewart.functions import JointReactions, LegMotions, function_table
+from tauforge.robots.stewart.state_space import PoseState
 from tauforge.robots.stewart.summary import summary
 
 COORDINATES = tuple(
@@ -77,7 +78,7 @@ class StewartPlatform(PlatformDescription):
     bounds = computed_once(pose_limits.PoseBounds)
     sensors = computed_once(capabilities.LegSensors)
     formulations = computed_once(capabilities.PlatformFormulations)
-    state_space = computed_once(capabilities.PoseState)
+    state_space = computed_once(PoseState)
 
     @computed_once
     def dissipation(self) -> Dissipation | None:

@@ -25,7 +25,7 @@ from tauforge.kernels.cpu.llvm_loop import OFFSETS, loop_function, run_body, spo
 from tauforge.kernels.cpu.llvm_rows import copies
 from tauforge.kernels.cpu.llvm_text import Vectors, Writer
 from tauforge.kernels.cpu.numpy_binding import TYPE_NUMBERS, generalized_ufunc
-from tauforge.kernels.specification import Shape, Specification
+from tauforge.kernels.specification import Specification
 from tauforge.tracing.graph import Graph
 
 
@@ -36,12 +36,7 @@ def attributes(host: Host) -> str:
     return f"attributes #0 = {{ nounwind {common} }}\nattributes #1 = {{ noinline nounwind alignstack=64 {common} }}\n"
 
 
-def emit_module(
-    graph: Graph,
-    specification: Specification,
-    host: Host,
-    bits: int,
-) -> str:
+def emit_module(graph: Graph, specification: Specification, host: Host, bits: int) -> str:
     """LLVM source with `loop` (the gufunc's inner loop) and, in 64 bits, `builtin` (for one state).
 
     Blocks of rows with a doubt that is not below the specification's limit are counted in `doubts`.
@@ -73,7 +68,7 @@ def module_of(texts: list[str], declarations: set[str], writers: list[tuple[str,
 def emit_block_module(graph: Graph, specification: Specification, host: Host, shared: Collection[str]) -> str:
     """LLVM source with void block(ptr table, ptr scratch): a block of rows in float64, for the time loop.
 
-    table:  the addresses of the operands, whose blocks are `Columns`, aligned as vectors are
+    table:  the addresses of the operands, whose blocks are `BlockColumns`, aligned as vectors are
     shared: names of the arguments of which a block has one row
     """
     lanes = host.lanes(64)
@@ -98,41 +93,23 @@ BITS_OF = {"float64": 64, "float32": 32}
 Key = tuple[str, Host]
 
 
-def machine_code(
-    specification: Specification,
-    machine: Host,
-    kind: str,
-    emit: Callable[[Graph], str],
-    seconds: dict[str, float] | None = None,
-) -> bytes:
-    """The object file of a kind for a specification, from the cache or compiled now. It may raise NoKernelError."""
-    spent = {} if seconds is None else seconds
-    name = cache.key(specification.identity, kind, *map(str, machine))
-    code = cache.load(name)
-    if code is not None:
-        return code
-    need_memory()
-    start = time.perf_counter()
-    graph = specification.graph if specification.origin is None else specification.make_graph()
-    spent["trace"] = time.perf_counter() - start
-    start = time.perf_counter()
+def compiled(specification: Specification, graph: Graph, machine: Host, emit: Callable[[], str]) -> bytes:
+    """The object file of the source that `emit` writes of the graph; TooLargeError where it would take too long."""
     most = MAX_LARGE if specification.large else MAX_NODES
     if len(graph.nodes) > most:
         problem = f"{specification.name} has {len(graph.nodes)} operations; at most {most} are compiled"
         raise TooLargeError(problem)
-    source = emit(graph)
+    source = emit()
     need_memory(len(source))
-    code = engine.compile_text(source, machine)
-    spent[f"compile{kind}"] = time.perf_counter() - start
-    cache.save(name, code)
-    return code
+    return engine.compile_text(source, machine)
 
 
 class CpuKernel:
     """One function, compiled on first use; it is called like a generalized ufunc of NumPy (`ufunc`)."""
 
     def __init__(self, specification: Specification) -> None:
-        self.specification = specification
+        self.specification, self.name = specification, specification.name
+        self.arguments, self.results = specification.arguments, specification.results
         self._cores = [len(core) for _, core in specification.arguments]
         self._empty = [k for k, (_, core) in enumerate(specification.arguments) if 0 in core]
         self._doubts = {bits: ctypes.c_int64(0) for bits in TYPE_NUMBERS}
@@ -141,29 +118,14 @@ class CpuKernel:
         self._ufunc, self._loops = generalized_ufunc(self.name, specification.doc, cores, list(self.results))
 
     @property
-    def name(self) -> str:
-        return self.specification.name
-
-    @property
-    def arguments(self) -> tuple[tuple[str, Shape], ...]:
-        return self.specification.arguments
-
-    @property
-    def results(self) -> tuple[Shape, ...]:
-        return self.specification.results
-
-    @property
     def ufunc(self) -> np.ufunc:
         """NumPy's own object, with `where=`, `axes=` and the rest; the first access compiles both its loops.
 
         There is none of a function with an argument without numbers: NumPy would take any number of them.
         """
         if self._empty:
-            raise UnsupportedFeatureError(
-                f"{self.name} has an argument without numbers, which a ufunc of NumPy cannot check",
-                field="ufunc",
-                remedy="Call the kernel itself",
-            )
+            problem = f"{self.name} has an argument without numbers, which a ufunc of NumPy cannot check"
+            raise UnsupportedFeatureError(problem, field="ufunc", remedy="Call the kernel itself")
         for bits in TYPE_NUMBERS:
             self.loaded(bits)
         return self._ufunc
@@ -207,14 +169,18 @@ class CpuKernel:
         with LOCK:
             if bits in self._loops.loaded:
                 return self._loops.loaded[bits]
-            machine = host()
-            code = machine_code(
-                self.specification,
-                machine,
-                str(bits),
-                lambda graph: emit_module(graph, self.specification, machine, bits),
-                self.seconds,
-            )
+            machine, specification = host(), self.specification
+            name = cache.key(specification.identity, str(bits), *map(str, machine))
+            code = cache.load(name)
+            if code is None:
+                need_memory()
+                start = time.perf_counter()
+                graph = specification.graph if specification.origin is None else specification.make_graph()
+                self.seconds["trace"] = time.perf_counter() - start
+                start = time.perf_counter()
+                code = compiled(specification, graph, machine, lambda: emit_module(graph, specification, machine, bits))
+                self.seconds[f"compile{bits}"] = time.perf_counter() - start
+                cache.save(name, code)
             start = time.perf_counter()
             made = engine.Loaded(code, machine, "loop")
             self.seconds[f"load{bits}"] = time.perf_counter() - start
@@ -244,9 +210,8 @@ class CpuBackend:
     def compile(self, specification: Specification, dtype: str = "float64") -> CpuKernel:
         """The kernel, with its machine code in this precision loaded."""
         if dtype not in BITS_OF:
-            raise UnsupportedFeatureError(
-                f"dtype {dtype!r} is not supported", field="kernel", remedy="Use float64 or float32"
-            )
+            problem = f"dtype {dtype!r} is not supported"
+            raise UnsupportedFeatureError(problem, field="kernel", remedy="Use float64 or float32")
         empty = [0 in core for core in specification.results]
         # NumPy takes the size of a result without numbers from an argument without numbers
         if all(empty) or (any(empty) and not any(0 in core for _, core in specification.arguments)):

@@ -20,7 +20,7 @@ import math
 from typing import NamedTuple
 
 from tauforge.kernels.arithmetic import NodeCode, sine_and_cosine
-from tauforge.kernels.cpu.llvm_rows import Columns, Rows, store_pieces
+from tauforge.kernels.cpu.llvm_rows import BlockColumns, Rows, store_pieces
 from tauforge.kernels.cpu.llvm_text import Code, Vectors, Writer
 from tauforge.kernels.scheduling import is_crowded, least_crowded, nan_probes
 from tauforge.tracing.graph import LEAVES, Graph
@@ -29,15 +29,13 @@ EARLY = ("input", "add", "sub", "mul")  # operations that an angle may be the re
 
 
 class EarlySines(NamedTuple):
-    """Angles in the order of their pairs, and the slot of each sine and cosine; all by their nodes."""
+    """Angles in the order of their pairs, and the slot of each sine and cosine; all by their nodes.
+
+    Scratch memory begins with a pair of vectors for each angle, which is stored in the first beforehand.
+    """
 
     angles: tuple[int, ...]
     slots: dict[int, int]
-
-    @property
-    def vectors(self) -> int:
-        """Vectors of scratch memory, from its start: a pair for each angle, which is stored in the first beforehand."""
-        return 2 * len(self.angles)
 
 
 NO_EARLY_SINES = EarlySines((), {})
@@ -73,7 +71,7 @@ PART_NODES = 4500  # operations in one part, at most
 class Operand(NamedTuple):
     """An argument or a result: its name (arguments only), core shape and number in the table.
 
-    shared: whether a block has one row of it (`Columns`)
+    shared: whether a block has one row of it (`BlockColumns`)
     """
 
     name: str
@@ -122,7 +120,7 @@ def emit_body(
     """Input k of argument a is called a + str(k) in the graph; its outputs are those of the results in order,
     and after them the doubt where it has a limit. The part that computes the doubt returns whether it is not below.
 
-    columns: whether blocks are `Columns`
+    columns: whether blocks are `BlockColumns`
     """
     plan = Plan(graph, ins, outs, bits, lanes, guarded=doubt_limit is not None, columns=columns)
     texts, declarations = [], set()
@@ -177,7 +175,7 @@ class Plan:
         # the doubt is not stored, so it cannot tell of inputs that are not finite
         stored = graph._replace(outputs=graph.outputs[:first])
         self.probes = nan_probes(stored, list(self.columns))
-        self.taint = self.early_sines.vectors
+        self.taint = 2 * len(self.early_sines.angles)
         self.slots, self.scratch = self._scratch_slots()
 
     def told(self, part: int) -> set[int]:
@@ -227,9 +225,9 @@ class PartEmitter(NodeCode):
     def __init__(self, plan: Plan, code: Code, vectors: Vectors, doubt_limit: float | None) -> None:
         super().__init__(plan.graph, vectors)
         self.plan, self.code, self.v, self.doubt_limit = plan, code, vectors, doubt_limit
-        self.rows: dict[int, Rows | Columns] = {}
+        self.rows: dict[int, Rows | BlockColumns] = {}
         for o in (*plan.ins, *plan.outs):
-            columns = Columns(vectors, "%table", o.number, shared=o.shared)
+            columns = BlockColumns(vectors, "%table", o.number, shared=o.shared)
             self.rows[o.number] = columns if plan.are_columns else Rows(vectors, "%table", o.number, o.length)
         self.names: dict[int, str] = {}
         self.loaded: dict[tuple[int, int], str] = {}  # elements of arguments
@@ -262,7 +260,7 @@ class PartEmitter(NodeCode):
                     self.leave_taint(told)
                 self.rows[piece.operand].store(piece.start, values)
             if self.doubt_limit is not None and k == self.graph.outputs[-1].node:
-                doubtful = self.v.any_beyond([self.result(len(self.graph.outputs) - 1)], self.doubt_limit)
+                doubtful = self.v.any_beyond(self.result(len(self.graph.outputs) - 1), self.doubt_limit)
         return doubtful
 
     def leave_taint(self, told: list[str]) -> None:

@@ -24,7 +24,7 @@ def run_body(code: Writer, body: VectorBody, v: Vectors, table: str, scratch: st
             with code.when(doubtful):
                 code.emit("atomicrmw add ptr @doubts, i64 1 monotonic")
     taint = v.load(code.at(scratch, body.taint * v.bytes), aligned=True)
-    with code.when(v.any_beyond([taint], math.inf)):
+    with code.when(v.any_beyond(taint, math.inf)):
         code.do(f"call void @spoil(ptr {table})")
 
 
@@ -33,7 +33,7 @@ def spoil_function(
 ) -> tuple[str, Writer]:
     """void spoil(void *table): NaN over all results of the rows of a block in which an input is not finite.
 
-    columns: whether blocks are `Columns`
+    columns: whether blocks are `BlockColumns`
     """
     code = Writer()
     number, integer, itemsize = ("double" if bits == 64 else "float"), f"i{bits}", bits // 8

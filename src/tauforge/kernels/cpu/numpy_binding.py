@@ -112,10 +112,10 @@ def generalized_ufunc(
 ) -> tuple[np.ufunc, InnerLoops]:
     """The ufunc, and the object that takes its inner loops (`InnerLoops.put`)."""
     loops = InnerLoops(name, doc, signature(arguments, results), len(arguments) + len(results))
-    tables = [ctypes.addressof(x) for x in (loops.functions, loops.data, loops.types)]
-    title, help_text, sizes = map(ctypes.addressof, loops.texts)
+    memory: list[Any] = [loops.functions, loops.data, loops.types, *loops.texts]
+    functions, data, types, title, help_text, sizes = map(ctypes.addressof, memory)
     counts, no_identity = (len(loops.functions), len(arguments), len(results)), -1
-    ufunc = make_ufunc()(*tables, *counts, no_identity, title, help_text, 0, sizes)
+    ufunc = make_ufunc()(functions, data, types, *counts, no_identity, title, help_text, 0, sizes)
     _keep(ufunc, loops)
     return ufunc, loops
 

@@ -5,6 +5,7 @@ A pose is (..., 6): x, y, z, theta_x, theta_y, theta_z with R = Rz Ry Rx; a twis
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from tauforge.algebra.rotations import (
     rotation_of,
     rotation_vector,
 )
-from tauforge.algebra.scalars import FoldingScalar, is_number
+from tauforge.algebra.scalars import FoldingScalar, Scalar, absolute, cos, is_number, select
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ShapeError
@@ -49,6 +50,9 @@ def pose_rates(pose: ArrayLike, twist: ArrayLike, acceleration: ArrayLike | None
         return np.full(6, np.nan), np.full(6, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = angle_rates(theta, _angles(t))
+        if traced:
+            none: Scalar = select(absolute(cos(theta.y)), QUARTER_TURN, math.nan, 0.0)
+            rates = rates + Vector(none, none, none)
         found = _joined(t, rates), _joined(a, angle_accelerations(theta, rates, _angles(a)))
     if np.any(upright):
         for result in found:

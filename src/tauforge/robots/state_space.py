@@ -128,8 +128,11 @@ class StateFormulas(Protocol):
     2. `packed` makes y from a position and a velocity, `position` and `velocity` take it apart.
     3. `rates` gives y' under actuator forces and with loads, such as a payload.
     4. `renewed` puts right what a step leaves.
+    5. `float64_for` says what float32 would not do; empty where it will do.
     Rows that are not good take that step by `StateSpace.rates_under` and `renewed`.
     """
+
+    float64_for: str
 
     @property
     def parts(self) -> Mapping[str, int]: ...
@@ -147,6 +150,8 @@ class StateFormulas(Protocol):
 
 class PlainFormulas:
     """y = position, velocity, where velocities are the rates of the coordinates."""
+
+    float64_for = ""
 
     def __init__(self, robot: Robot) -> None:
         self.robot, self.n = robot, robot.n
@@ -166,23 +171,26 @@ class PlainFormulas:
 
     def rates(self, model: Any, y: Scalars, force: Scalars, loads: Loads) -> Judged:
         q, qd = y[: self.n], y[self.n :]
-        found = formula_answer(self.robot, "forward_dynamics", model, q, qd, force, loads=loads)
-        guard, values = self.robot.functions["forward_dynamics"].guard, [*qd, *flat(results_of(found))]
-        if guard is None or not isinstance(found, Doubtful):
-            return Judged(values)
-        return Judged(values, suspicions=(found.doubt() * (1.0 / guard.limit),))
+        found = judged_results(self.robot, "forward_dynamics", model, q, qd, force, loads=loads)
+        return found._replace(values=[*qd, *found.values])
 
     def renewed(self, model: Any, y: Scalars) -> Judged:
         return Judged(list(y))
 
 
-def formula_answer(robot: Robot, name: str, model: Any, *arguments: Any, loads: Loads | None = None) -> Any:
-    """The answer of a formula to a plain call. loads: its optional arguments, by name"""
+def judged_results(robot: Robot, name: str, model: Any, *arguments: Any, loads: Loads | None = None) -> Judged:
+    """A formula's results for a plain call, one after another, and a suspicion where its function has a guard.
+
+    loads: its optional arguments, by name
+    """
     function = robot.functions[name]
     given = {argument.name: list(x) for argument, x in zip(function.arguments, arguments, strict=True)}
-    return function.formula(model, **given, **(loads or {}), **choices(function.options)[0])
+    found = function.formula(model, **given, **(loads or {}), **choices(function.options)[0])
+    if function.guard is None or not isinstance(found, Doubtful):
+        return Judged(flat(results_of(found)))
+    return Judged(flat(found.results), suspicions=(found.doubt() * (1.0 / function.guard.limit),))
 
 
 def formula_results(robot: Robot, name: str, model: Any, *arguments: Any, loads: Loads | None = None) -> list[Scalar]:
-    """The results of `formula_answer`, one after another."""
-    return flat(results_of(formula_answer(robot, name, model, *arguments, loads=loads)))
+    """The results alone."""
+    return judged_results(robot, name, model, *arguments, loads=loads).values

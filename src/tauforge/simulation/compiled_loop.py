@@ -100,6 +100,8 @@ class CompiledLoop:
         found = self.room(len(kept))
         for k in self.walk(found, np.array(kept) * schedule.substeps, 0, schedule.periods):
             report(k / schedule.periods)
+        *last, force = (part[:, -1] for part in found)
+        self._ask_again(schedule.periods, np.arange(task.rows), np.concatenate(last, axis=-1), force)
         return (*self.read(found[:-1]), found[-1])
 
     def segment(self, y: Array, first: int, last: int) -> list[Array]:
@@ -127,7 +129,7 @@ class CompiledLoop:
             place = following
             loop.restart()
             while not loop.run(places):
-                self._mend(loop)
+                self._mend(loop, begin, places, kept[len(self.widths)])
             yield end
 
     def advance(self, y: Array, first: int) -> tuple[Array, Array, Force | None]:
@@ -219,6 +221,19 @@ class CompiledLoop:
         y = np.concatenate(parts, axis=-1)
         return self.space.position(y), self.space.velocity(y)
 
+    def _ask_again(self, k: int, rows: Array, y: Array, force: Array) -> None:
+        """Put the answer of the law's own methods where its formulas refuse one; not for gains, which these lack."""
+        lost = np.isnan(force).any(axis=-1)
+        if lost.any() and self.own is not None and self.task.controller is not None and not self.task.gains:
+            lost &= np.isfinite(y).all(axis=-1)
+            force[lost] = self._methods(self.own).forces(k, y[lost], rows[lost])
+
+    def _methods(self, own: Callable[[], MethodLoop]) -> MethodLoop:
+        if self._steps is None:
+            self._steps = own()
+            self._steps.reasons = self.reasons
+        return self._steps
+
     def _prescribe(self, begin: int, end: int) -> None:
         """Targets and added forces of these periods, and of the instant at their end."""
         task, count = self.task, end + 1 - begin
@@ -232,8 +247,11 @@ class CompiledLoop:
             fill(self.added[:, : given.shape[1]], given)
             self.added[:, given.shape[1] : count] = 0.0
 
-    def _mend(self, loop: TimeLoop) -> None:
-        """The last step of rows that the kernels have refused, by other steps."""
+    def _mend(self, loop: TimeLoop, begin: int, places: Array, kept: Array) -> None:
+        """The last step of rows that the kernels have refused, by other steps.
+
+        begin: period in which the loop began; kept: forces that are recorded, at the places of some steps
+        """
         assert self.own is not None  # nothing stops the loop without
         lanes, (blocks,) = rows_at_once(), np.nonzero(loop.stopped)
         reached, before, force = (_rows(x[blocks]) for x in (self.state, loop.before, self.force))
@@ -243,10 +261,16 @@ class CompiledLoop:
         if not len(rows):
             return
         self.by_methods += len(rows)
-        if self._steps is None:
-            self._steps = self.own()
-            self._steps.reasons = self.reasons
-        self.state[rows // lanes, :, rows % lanes] = self._steps.some_held(rows, before[refused], force[refused])
+        before, force, steps = before[refused], force[refused], loop.done[rows // lanes] - 1
+        for step in np.unique(steps).tolist():
+            now = np.flatnonzero(steps == step)
+            answer = force[now]
+            self._ask_again(begin + step // self.task.schedule.substeps, rows[now], before[now], answer)
+            force[now] = answer
+            if places[step] >= 0:
+                kept[rows[now], places[step]] = answer
+        self.force[rows // lanes, :, rows % lanes] = force
+        self.state[rows // lanes, :, rows % lanes] = self._methods(self.own).some_held(rows, before, force)
         last = (self.task.rows - 1) % lanes
         self.state[-1, :, last + 1 :] = self.state[-1, :, last : last + 1]
 

@@ -57,14 +57,14 @@ class MethodLoop:
             report((k + 1) / schedule.periods)
         return position, velocity, force
 
-    def forces(self, k: int, y: Array) -> Array:
-        """(N, m) at an instant."""
+    def forces(self, k: int, y: Array, rows: Array | slice = slice(None)) -> Array:
+        """(N, m) at an instant. rows: whose states these are"""
         task, target, added = self.task, self.task.target(k), self.task.added(k)
         force = np.zeros((len(y), len(self.plant.actuators)))
         if task.controller is not None and target is not None:
             t = task.schedule.period * k
             force = force + task.controller.force(t, self.space.position(y), self.space.velocity(y), target)
-        return force if added is None else force + added
+        return force if added is None else force + (added[rows] if added.ndim > 1 else added)
 
     def held(self, y: Array, force: Array) -> Array:
         reached = self._stepped(self.rates, y, force)

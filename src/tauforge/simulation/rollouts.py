@@ -121,10 +121,10 @@ def rollout(
     record_every:   keeps one control instant in so many; the last is always kept
     progress:       True for a bar on the terminal, or a callable given the share done, from 0 to 1
 
-    Our own laws run compiled with arms and mechanisms. Controllers of other classes, platforms, and robots with a
-    method accelerations or forward_dynamics of their own, are asked by their own methods. Rows of a mechanism that
-    come near a singular position take their steps by its own methods, too, as long as these find a way. Rows that
-    start where a motion moves neither mass nor inertia are NaN; `simulate` does not start there.
+    Our own laws run compiled. Controllers of other classes, and robots with a method accelerations or forward_dynamics
+    of their own, are asked by their own methods. Rows that come near a singular position are left to the methods of law
+    and robot, too, as long as these find a way. Rows that start where a motion moves neither mass nor inertia are NaN;
+    `simulate` does not start there.
     Where `initial` are CuPy arrays, all rows run on their GPU in their precision, and the rows of the result are CuPy
     arrays; for our own laws only. The forces must be on that GPU, too.
     StiffFrictionWarning and UnstableLoopWarning as in `simulate`; the latter for the law's own gains and the plant's

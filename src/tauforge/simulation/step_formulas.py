@@ -80,7 +80,7 @@ class StepFormulas:
             # copies: the kernel may be traced when the user's arrays have been changed
             self._gains = {name: np.array(value) for name, value in vars(controller).items() if name != "robot"}
             self._law = copy.copy(controller)
-            self._law.robot = TraceableRobot(copy.copy(controller.robot))
+            self._law.robot = copy.copy(controller.robot)
             constant = {name: value.tolist() for name, value in self._gains.items() if name not in given.gains}
             law = f"{type(controller).__module__}.{type(controller).__qualname__} {constant}"
             model = controller.robot
@@ -335,6 +335,7 @@ class StepFormulas:
         if self._law is None:
             return list(added)
         law = copy.copy(self._law)
+        law.robot = TraceableRobot(law.robot)
         for name, gain in self._gains.items():
             given = more.get(gain_argument(name))
             setattr(law, name, gain if given is None else np.array(given, dtype=object).reshape(gain.shape))
@@ -343,8 +344,9 @@ class StepFormulas:
         position, velocity, *wanted = (
             np.array(x, dtype=object) for x in (*state, *(more[name] for name in TARGET_ARGUMENTS))
         )
-        force = law.force(NO_TIME, position, velocity, MotionSample(*wanted))
-        return [f + more_f for f, more_f in zip(force, added, strict=True)] if ADDED in more else list(force)
+        force = list(law.force(NO_TIME, position, velocity, MotionSample(*wanted)))
+        force = self._tainted(Judged(force, suspicions=tuple(law.robot.suspicions)))
+        return [f + more_f for f, more_f in zip(force, added, strict=True)] if ADDED in more else force
 
     def _model(self, more: Mapping[str, Scalars]) -> tuple[Any, dict[str, Scalars]]:
         """The plant as formulas take it, and its loads."""

@@ -6,6 +6,7 @@ call them, are those of the contract: a kernel does not see a method of a user's
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from types import FunctionType, MethodType
@@ -13,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from tauforge.algebra.scalars import arctangent, cos, sin
+from tauforge.algebra.scalars import Scalar, arctangent, cos, sin
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.evaluation.unmodified import is_unmodified, method_is_ours, own_methods
 from tauforge.kernels.backends import NoKernelError
 from tauforge.robots.capabilities import Capability
 from tauforge.robots.robot import Robot
-from tauforge.robots.state_space import formula_results
+from tauforge.robots.state_space import judged_results
 
 EVALUATING = ("_by_name", "_sorted", "_answer", "kernel")  # the way from a method of dynamics to its formula
 
@@ -63,14 +64,16 @@ class TraceableRobot:
     """A robot for arrays of any scalars: functions of its table by their formulas, other methods by their own source.
 
     NoKernelError where a law calls a method that our sources do not define.
+    suspicions: of functions with guards; where one of them is not below 1, the robot's own methods know better
     """
 
     def __init__(self, robot: Robot) -> None:
         self._robot, self.positions = robot, TraceablePositions(self, robot)
+        self.suspicions: list[Scalar] = []
 
     def __getattr__(self, name: str) -> Any:
         robot = self._robot
-        if name in robot.functions:
+        if name in robot.functions and robot.functions[name].quick:
             if not method_is_ours(type(robot), name):
                 raise NoKernelError(f"{robot.name} has a method {name} of its own")
             return partial(self._evaluated, name)
@@ -81,12 +84,18 @@ class TraceableRobot:
             raise NoKernelError(f"{robot.name} has {name} of its own")
         return type(found)(self)
 
-    def _evaluator(self, name: str, arguments: Mapping[str, Array]) -> list[Array]:
-        """One result (k,), for the methods of robots that ask for parts of their formulas."""
-        return [self._evaluated(name, *arguments.values())]
+    def _answer(self, name: str, arguments: Mapping[str, Array]) -> list[Array]:
+        """All results, for methods that do more than to call their own formula."""
+        function, found = self._robot.functions[name], self._evaluated(name, *arguments.values())
+        ends = np.cumsum([math.prod(shape) for shape in function.results])[:-1]
+        return [x.reshape(shape) for x, shape in zip(np.split(found, ends), function.results, strict=True)]
+
+    _evaluator = _answer
 
     def _evaluated(self, name: str, *arguments: Array) -> Array:
-        return np.array(formula_results(self._robot, name, self._robot.model, *arguments), dtype=object)
+        found = judged_results(self._robot, name, self._robot.model, *arguments)
+        self.suspicions.extend(found.suspicions)
+        return np.array(found.values, dtype=object)
 
 
 class TraceablePositions:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from tauforge.analysis.comparison import random_states
 from tauforge.arrays import Array
 from tauforge.class_tools import with_field_docs
 from tauforge.formulations.serial.regressor import PARAMETER_NAMES
@@ -56,7 +55,7 @@ def base_parameters(arm: SerialArm, samples: int = 0, seed: int = 0) -> BasePara
     Identity: the regressor's chosen columns times `combination @ inertial_parameters` is the torque.
     """
     count = samples or 20 * arm.n
-    q, qd, qdd = random_states(arm, count, seed)
+    q, qd, qdd = arm.random_states(count, seed)
     Y = arm.regressor(q, qd, qdd).reshape(-1, 10 * arm.n)
     length = np.linalg.norm(Y, axis=0)
     present = np.flatnonzero(length > RANK_TOLERANCE * length.max())

@@ -35,6 +35,7 @@ from tauforge.formulations.trees import frames, recursion
 from tauforge.robots.robot import Robot
 from tauforge.tracing.counting import Counted, CriticalPath, Operations, count, critical_path, operations
 from tauforge.tracing.graph import Graph, Output, Recorder, trace, without_dead_code
+from tauforge.validation import check_known
 
 ROBOT = "robot."  # prefix of the inputs that are parameters of the robot
 LINE_COST_SIZES = [4, 5, 6, 7, 8]  # numbers of joints that determine the cost of a line
@@ -122,9 +123,8 @@ def operation_count(robot: Robot, formulation: str | None = None, **options: Any
     options:     further options of inverse dynamics, such as corrections= of a published model of a platform
     """
     if not isinstance(robot, Robot):
-        raise UnsupportedFeatureError(
-            f"expected a robot such as a SerialArm, got {robot!r}", field="robot", remedy="Use tauforge.load"
-        )
+        problem = f"expected a robot such as a SerialArm, got {robot!r}"
+        raise UnsupportedFeatureError(problem, field="robot", remedy="Use tauforge.load")
     formula, sizes = robot.formulations.counted(formulation, **options)
     graph = trace(lambda *state: flat(formula(*state)), sizes)
     tally: Counter[str] = Counter()
@@ -141,9 +141,7 @@ def general_operation_count(n: int, formulation: str = DEFAULT_FORMULATION) -> O
 
 
 def check_formulation(formulation: str) -> None:
-    if formulation not in INVERSE_DYNAMICS:
-        known = f"Use one of {', '.join(INVERSE_DYNAMICS)}"
-        raise UnsupportedFeatureError(f"unknown formulation {formulation!r}", field="formulation", remedy=known)
+    check_known(formulation, INVERSE_DYNAMICS, f"unknown formulation {formulation!r}", "formulation")
 
 
 def recorded(function: Callable[..., Any], n: int, arm: Callable[[Callable[[str], Scalar]], ArmParameters]) -> Graph:

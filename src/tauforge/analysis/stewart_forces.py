@@ -74,9 +74,8 @@ def power_balance(
     legs = platform.leg_motion(p, t)
     c_u, c_p, c_s = platform.friction
     W, relative = legs.angular_velocities, legs.angular_velocities - t[..., None, 3:]
-    friction = -sum(
-        c * (x**2).reshape(*p.shape[:-1], -1).sum(axis=-1) for c, x in ((c_u, W), (c_p, legs.rates), (c_s, relative))
-    )
+    rubbing = ((c_u, W), (c_p, legs.rates), (c_s, relative))
+    friction = -sum(c * (x**2).reshape(*p.shape[:-1], -1).sum(axis=-1) for c, x in rubbing)
     return PowerBalance((F * legs.rates).sum(axis=-1), (wrench * t).sum(axis=-1), -potential, friction, kinetic)
 
 
@@ -113,12 +112,10 @@ def crossings(
     conditions = condition_numbers(H)
     lost = ~(conditions < SINGULAR_FORCE_MATRIX)  # the sign of the determinant is only rounding there
     if lost.sum() > 2:
-        row = int(np.argmax(lost))
-        raise SingularityError(
-            f"{platform.name}: the motion is singular at {lost.sum()} of {len(times)} samples, not at isolated times",
-            pose=poses(times[row : row + 1])[0].tolist(),
-            condition_number=float(conditions[row]),
-        )
+        row, some = int(np.argmax(lost)), f"{lost.sum()} of {len(times)} samples"
+        problem = f"{platform.name}: the motion is singular at {some}, not at isolated times"
+        pose = poses(times[row : row + 1])[0].tolist()
+        raise SingularityError(problem, pose=pose, condition_number=float(conditions[row]))
     signs = np.where(lost, 0.0, np.sign(np.linalg.det(H)))
     found = []
     for k in np.flatnonzero(signs[:-1] * signs[1:] < 0):
@@ -144,11 +141,8 @@ def best_characteristic_length(platform: StewartPlatform, pose: ArrayLike) -> tu
         return float(np.log(condition_numbers(scaled)))
 
     if not condition_numbers(H) < SINGULAR_FORCE_MATRIX:
-        raise SingularityError(
-            f"{platform.name}: the pose is singular with every characteristic length",
-            pose=np.asarray(pose).tolist(),
-            condition_number=float(condition_numbers(H)),
-        )
+        problem, own = f"{platform.name}: the pose is singular with every characteristic length", np.asarray(pose)
+        raise SingularityError(problem, pose=own.tolist(), condition_number=float(condition_numbers(H)))
     middle = np.log(np.linalg.norm(H[3:]) / np.linalg.norm(H[:3]))  # a mean arm: platforms may be far from their origin
     best = minimize_scalar(condition, bounds=(middle - 2, middle + 2), method="bounded", options={"xatol": 1e-9})
     return float(np.exp(best.x)), float(np.exp(best.fun))

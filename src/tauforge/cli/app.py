@@ -63,8 +63,7 @@ class Commands(WithBareFlags, TyperGroup):
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any
     ) -> NoReturn:
-        given = list(sys.argv[1:] if args is None else args)
-        debug, given = _without_debug(given)
+        debug, given = _without_debug(list(sys.argv[1:] if args is None else args))
         nowhere = io.StringIO()
         if sys.stdout is None:  # closed by the shell, as in >&-
             sys.stdout = nowhere
@@ -158,9 +157,8 @@ def _tell(fault: Exception) -> None:
         context = getattr(fault, "ctx", None)
         error(fault.format_message(), None if context is None else f"See {context.command_path} --help")
     elif isinstance(fault, DivergenceError):
-        error(
-            f"the simulation ends at t = {seconds(fault.time)} s: {fault.reason}", "Try other gains or a shorter --step"
-        )
+        ended = f"the simulation ends at t = {seconds(fault.time)} s: {fault.reason}"
+        error(ended, "Try other gains or a shorter --step")
     elif isinstance(fault, TauforgeError):
         error(fault.statement, fault.remedy)
     elif isinstance(fault, MemoryError):

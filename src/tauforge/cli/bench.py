@@ -20,10 +20,8 @@ def bench(
     """Compare the speed with other libraries on this machine; writes benchmarks/results in the checkout."""
     script = CHECKOUT / "benchmarks" / "run.py"
     if not script.is_file():
-        error(
-            "the benchmarks are part of the repository, not of the installed package",
-            "Clone the repository, pip install -e '.[test]', and run tauforge bench from there",
-        )
+        remedy = "Clone the repository, pip install -e '.[test]', and run tauforge bench from there"
+        error("the benchmarks are part of the repository, not of the installed package", remedy)
         raise Failed
     command = [sys.executable, str(script), *(["--quick"] if quick else [])]
     with working("measuring; this takes minutes"):

@@ -73,26 +73,13 @@ def design(
         if len(ends) != 2:
             raise bad("--parameter", f"expected {name}=LOWEST:HIGHEST, got {text!r}")
         bounds[name] = (ends[0], ends[1])
-    around = states_around(
-        mine,
-        states,
-        distance=quantity("--distance", distance, "m"),
-        angle=quantity("--angle", angle, "rad"),
-        at={name: quantity("--at", value, "rad", "m") for name, value in pairs("--at", at)},
-    )
+    reach, turn = quantity("--distance", distance, "m"), quantity("--angle", angle, "rad")
+    home = {name: quantity("--at", value, "rad", "m") for name, value in pairs("--at", at)}
+    judged: dict[str, Any] = {"states": states_around(mine, states, distance=reach, angle=turn, at=home)}
+    judged |= {"limits": limits, "stiffness": stiffness, "characteristic_length": quantity("--length", length, "m")}
+    search: dict[str, Any] = {"evaluations": evaluations, "population": population, "seed": seed}
     with working("searching"):
-        front = pareto(
-            mine,
-            bounds,
-            tuple(objective or ("condition", "force")),
-            states=around,
-            evaluations=evaluations,
-            population=population,
-            seed=seed,
-            limits=limits,
-            stiffness=stiffness,
-            characteristic_length=quantity("--length", length, "m"),
-        )
+        front = pareto(mine, bounds, tuple(objective or ("condition", "force")), **judged, **search)
     if output is not None:
         front.save(output)
     if picture is not None:

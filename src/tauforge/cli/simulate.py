@@ -88,18 +88,10 @@ def simulate(
         raise bad("--force-limits", f"{mine.name} has no force limits; its file can give them")
     law = _law(controller, mine, kp, kv)
     wanted = _motion(motion, mine, smooth)
+    how: dict[str, Any] = {"duration": duration, "step": step, "method": method, "control_period": control_period}
+    how["force_limits"] = "robot" if force_limits else None
     with working(f"simulating {mine.name}"):
-        recording = run(
-            mine,
-            law,
-            wanted,
-            duration=duration,
-            step=step,
-            method=method,
-            control_period=control_period,
-            plant=robot_carrying(mine, payload),
-            force_limits="robot" if force_limits else None,
-        )
+        recording = run(mine, law, wanted, plant=robot_carrying(mine, payload), **how)
     if plot is not None:
         save_figure(recording.plot(), plot)
     if animation is not None:

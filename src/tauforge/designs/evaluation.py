@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,15 +60,11 @@ class Judge:
         wanted = list(dict.fromkeys(MEASURES[name].quantity for name in self.measures))
         # Designs are the inner dimension: measures over the states are then sums and extremes of whole rows.
         around = self.states.coordinates({places[key]: x for key, x in designs.items() if key not in (*own, HELD)})
-        found = at_positions(
-            self.robot,
-            wanted,
-            self.robot.positions.at(around, on_failure="nan"),
-            payload=Payload(designs[HELD]) if HELD in designs else None,
-            forces="limit" in wanted and judges_forces(self.robot),
-            characteristic_length=self.length,
-            fields=self.robot.designs.fields(chosen) if self.robot.designs else {},
-        )
+        held = Payload(designs[HELD]) if HELD in designs else None
+        more: dict[str, Any] = {"fields": self.robot.designs.fields(chosen)} if self.robot.designs else {}
+        more |= {"forces": "limit" in wanted and judges_forces(self.robot), "characteristic_length": self.length}
+        positions = self.robot.positions.at(around, on_failure="nan")
+        found = at_positions(self.robot, wanted, positions, payload=held, **more)
         if "stiffness" in found:
             found["stiffness"] = self.stiffness * found["stiffness"]
         return {name: MEASURES[name].of(found[MEASURES[name].quantity]) for name in self.measures}

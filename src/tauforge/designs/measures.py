@@ -12,6 +12,7 @@ from tauforge.class_tools import with_field_docs
 from tauforge.errors import TauforgeError, UnsupportedFeatureError
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import check_quantities
+from tauforge.validation import check_known
 
 
 @with_field_docs
@@ -69,10 +70,7 @@ def measures_of(robot: Robot) -> tuple[str, ...]:
 def check_measures(robot: Robot, names: Sequence[str]) -> tuple[str, ...]:
     """Checks that the robot has all of the measures, and gives their names as a tuple."""
     for name in names:
-        if name not in MEASURES:
-            raise UnsupportedFeatureError(
-                f"{name!r} is no measure of a design", field="objective", remedy=f"Use one of {', '.join(MEASURES)}"
-            )
+        check_known(name, MEASURES, f"{name!r} is no measure of a design", "objective")
         if problem := _missing(robot, name):
             raise problem
     return tuple(names)

@@ -71,12 +71,9 @@ def pareto(
     _search(trial, lower, upper, evaluations, population, seed)
     designs, tried, held = (np.concatenate(x) for x in zip(*trial.generations, strict=True))
     if not held.any():
-        raise ConvergenceError(
-            f"none of {len(held):,} designs is within limits at every state",
-            residual=np.nan,
-            iterations=0,
-            remedy="Widen the bounds, take states nearer to home, or give limits=False",
-        )
+        problem = f"none of {len(held):,} designs is within limits at every state"
+        remedy = "Widen the bounds, take states nearer to home, or give limits=False"
+        raise ConvergenceError(problem, residual=np.nan, iterations=0, remedy=remedy)
     # All designs count, not the last generation alone: that has forgotten some for the sake of a good spread.
     places = np.flatnonzero(held)[np.unique(designs[held], axis=0, return_index=True)[1]]
     chosen = places[non_dominated(tried[places], larger)]

@@ -87,17 +87,12 @@ def _has_dh_row(table: Table, convention: str) -> bool:
     """True if the joint is given by DH parameters, False if by transforms; both together are refused."""
     row, transforms = ([key for key in keys if key in table] for keys in (DH_KEYS, TRANSFORM_KEYS))
     if row and convention == "general":
-        raise ModelError(
-            "general joints have no DH parameters",
-            field=table.at(row[0]).field,
-            remedy='Set convention = "standard" or "modified", or give before, after and offset',
-        )
+        remedy = 'Set convention = "standard" or "modified", or give before, after and offset'
+        raise ModelError("general joints have no DH parameters", field=table.at(row[0]).field, remedy=remedy)
     if row and transforms:
-        raise ModelError(
-            f"cannot be given together with the DH parameter {row[0]}",
-            field=table.at(transforms[0]).field,
-            remedy=f"Give {', '.join(DH_KEYS)} or {', '.join(TRANSFORM_KEYS)}",
-        )
+        problem = f"cannot be given together with the DH parameter {row[0]}"
+        remedy = f"Give {', '.join(DH_KEYS)} or {', '.join(TRANSFORM_KEYS)}"
+        raise ModelError(problem, field=table.at(transforms[0]).field, remedy=remedy)
     return convention != "general" and not transforms
 
 

@@ -100,11 +100,8 @@ def load(
     if not isinstance(name_or_path, str | os.PathLike):
         raise ModelError(f"expected a catalogue name or a path, got {name_or_path!r}", field="load")
     if isinstance(name_or_path, str) and _is_text(name_or_path):
-        raise ModelError(
-            f"expected a catalogue name or a path, got a string of {len(name_or_path)} characters",
-            field="load",
-            remedy="tauforge.loads(text) reads the text of a model file",
-        )
+        problem = f"expected a catalogue name or a path, got a string of {len(name_or_path)} characters"
+        raise ModelError(problem, field="load", remedy="tauforge.loads(text) reads the text of a model file")
     path = Path(name_or_path)
     suffix = path.suffix.lower()
     if suffix in XML_SUFFIXES:
@@ -118,18 +115,12 @@ def load(
         return read_robot(_catalogue_file(name_or_path))
     if suffix == ".xacro":
         expanded = path.with_suffix("") if path.stem.endswith(XML_SUFFIXES) else path.with_suffix(".urdf")
-        raise ModelError(
-            "the file is a template of xacro, which must be expanded first",
-            file=path,
-            remedy=f"Run `xacro {path.name} > {expanded.name}` and load {expanded.name}",
-        )
+        remedy = f"Run `xacro {path.name} > {expanded.name}` and load {expanded.name}"
+        raise ModelError("the file is a template of xacro, which must be expanded first", file=path, remedy=remedy)
     if os.path.isdir(path):  # as Path.is_dir, which raises OSError for a name too long for any file
         raise ModelError("expected a file, got a folder", file=path)
-    raise ModelError(
-        f"unknown suffix {path.suffix!r}",
-        file=path,
-        remedy=f"Give a file that ends in .toml, .urdf or .xml, or one of {', '.join(catalogue())}",
-    )
+    remedy = f"Give a file that ends in .toml, .urdf or .xml, or one of {', '.join(catalogue())}"
+    raise ModelError(f"unknown suffix {path.suffix!r}", file=path, remedy=remedy)
 
 
 def loads(
@@ -148,11 +139,8 @@ def loads(
     """
     options = Options(tip=tip, lock=lock, loops=loops, home=home, tool=tool, actuated=actuated)
     if not isinstance(text, str):
-        raise ModelError(
-            f"expected the text of a model file, got {shown(text)}",
-            field="loads",
-            remedy="Decode it first: text.decode()" if isinstance(text, bytes) else None,
-        )
+        remedy = "Decode it first: text.decode()" if isinstance(text, bytes) else None
+        raise ModelError(f"expected the text of a model file, got {shown(text)}", field="loads", remedy=remedy)
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
@@ -163,11 +151,8 @@ def loads(
 
         return _xml_robot(parse_xml(data.lstrip(), TEXT_SOURCE), options)  # nothing may stand before <?xml
     if text.strip() and not _is_text(text) and "=" not in text:
-        raise ModelError(
-            f"expected the text of a model file, got {shown(text)}",
-            field="loads",
-            remedy="tauforge.load(name_or_path) reads files and the catalogue",
-        )
+        remedy = "tauforge.load(name_or_path) reads files and the catalogue"
+        raise ModelError(f"expected the text of a model file, got {shown(text)}", field="loads", remedy=remedy)
     _refuse_urdf_options("the text", options)
     with in_file(TEXT_SOURCE):
         return robot_of(parse(data))
@@ -197,11 +182,9 @@ def _refuse_urdf_options(what: str, options: Options) -> None:
     for argument, value in options.items():
         if value is not None:
             formats = "URDF and MJCF" if argument == "tool" else "URDF"
-            raise ModelError(
-                f"{argument} applies to {formats} files only, and {what} is not one",
-                field=argument,
-                remedy=URDF_REMEDIES.get(argument, "Leave it out, or load a path that ends in .urdf"),
-            )
+            problem = f"{argument} applies to {formats} files only, and {what} is not one"
+            remedy = URDF_REMEDIES.get(argument, "Leave it out, or load a path that ends in .urdf")
+            raise ModelError(problem, field=argument, remedy=remedy)
 
 
 # formats of TOML files by name, or the module that has one called `toml_format`: robots of other kinds are not imported
@@ -225,9 +208,8 @@ def register_format(name: str, read: Callable[[dict[str, Any]], Robot]) -> None:
     if not callable(read):
         raise ModelError(f"expected a function that reads a file's values, got {shown(read)}", field="read")
     if name in FORMATS:
-        raise ModelError(
-            f"the format {shown(name)} is already registered", field="format", remedy="Choose another name"
-        )
+        problem = f"the format {shown(name)} is already registered"
+        raise ModelError(problem, field="format", remedy="Choose another name")
     FORMATS[name] = TomlFormat(read)
 
 
@@ -236,9 +218,8 @@ def format_of(values: Mapping[str, Any]) -> TomlFormat:
     name = values.get("format", DEFAULT_FORMAT)
     if not isinstance(name, str) or name not in FORMATS:
         *most, last = (f'"{known}"' for known in FORMATS)
-        raise ModelError(
-            f"unknown format {shown(name)}", field="format", remedy=f"This version reads {', '.join(most)} and {last}"
-        )
+        remedy = f"This version reads {', '.join(most)} and {last}"
+        raise ModelError(f"unknown format {shown(name)}", field="format", remedy=remedy)
     found = FORMATS[name]
     if isinstance(found, str):
         found = FORMATS[name] = import_module(found).toml_format
@@ -264,10 +245,8 @@ def robot_of(values: dict[str, Any]) -> Robot:
 def _catalogue_file(name: str) -> Path:
     names = catalogue()
     if name not in names:
-        raise ModelError(
-            f"no robot named {shown(name)} in the catalogue",
-            remedy=f"{did_you_mean(name, names)}Known: {', '.join(names)}; files end in .toml, .urdf or .xml",
-        )
+        remedy = f"{did_you_mean(name, names)}Known: {', '.join(names)}; files end in .toml, .urdf or .xml"
+        raise ModelError(f"no robot named {shown(name)} in the catalogue", remedy=remedy)
     return CATALOGUE_FOLDER / f"{name}.toml"
 
 

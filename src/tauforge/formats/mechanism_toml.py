@@ -157,10 +157,7 @@ def mechanism_of(values: dict[str, Any]) -> Mechanism:
     places = {joint.name: table.path for joint, table in made}
     start = _coordinates(top, "start", list(places))
     places |= {body.name: table.path for body, table in zip(given["bodies"], bodies, strict=True)}
-    try:
-        return closed(given, [_loop(joint, table) for joint, table in made if _closes(table)], start)
-    except ModelError as error:
-        raise _placed(error, places) from None
+    return _closed(given, [(joint, table) for joint, table in made if _closes(table)], start, places)
 
 
 def _choices(top: Table, springs: list[Table]) -> dict[str, Any]:
@@ -195,18 +192,22 @@ def _on_urdf(top: Table, bodies: list[Table], joints: list[Table], springs: list
     source = Source(("bodies", "joints"), path.name, "loops, springs and choices are those of the TOML file")
     own["sources"] = (source, *given["sources"], *own["sources"])
     given |= {**choices, **own, **({"name": top.value("name")} if "name" in top else {})}
+    places = {joint.name: table.path for joint, table in made}
+    return _closed(given, made, start_of(tree, start, "start"), places)
+
+
+def _closed(
+    given: dict[str, Any], made: list[tuple[MechanismJoint, Table]], start: Mapping[str, float], places: dict[str, str]
+) -> Mechanism:
+    """With loops at these joints. An error about `elbow.axis` is named as the file names it: joint[2].axis."""
     try:
-        return closed(given, [_loop(joint, table) for joint, table in made], start_of(tree, start, "start"))
+        return closed(given, [_loop(joint, table) for joint, table in made], start)
     except ModelError as error:
-        raise _placed(error, {joint.name: table.path for joint, table in made}) from None
-
-
-def _placed(error: ModelError, places: dict[str, str]) -> ModelError:
-    """An error about `elbow.axis` named as the file names it: joint[2].axis."""
-    name, dot, key = (error.field or "").rpartition(".")
-    if dot and name in places:
-        return type(error)(error.problem, field=f"{places[name]}.{key}", remedy=error.remedy)
-    return error
+        name, dot, key = (error.field or "").rpartition(".")
+        if dot and name in places:
+            field = f"{places[name]}.{key}"
+            raise type(error)(error.problem, field=field, remedy=error.remedy) from None
+        raise
 
 
 def _coordinates(top: Table, key: str, joints: list[str]) -> Mapping[str, float]:

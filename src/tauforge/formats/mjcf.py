@@ -108,9 +108,8 @@ def _gravity(root: Element) -> tuple[float, ...]:
         for attribute in MEDIUM_OPTIONS:
             if any(option.up_to(attribute, 3)):
                 raise option.unsupported(f"forces of the medium ({attribute}) are not supported", field="option")
-        for flag in option.children:
-            if flag.tag == "flag" and flag.attributes.get("gravity") == "disable":
-                gravity = (0.0, 0.0, 0.0)
+        if any(flag.tag == "flag" and flag.attributes.get("gravity") == "disable" for flag in option.children):
+            gravity = (0.0, 0.0, 0.0)
     return gravity
 
 
@@ -126,19 +125,12 @@ def _springs(root: Element, found: Found) -> Iterator[Spring]:
         length = tendon.up_to("springlength", 2) or (-1.0,)
         simple = element.tag == "spatial" and len(ends) == len(element.children) == 2
         if other or not simple or any((*stiffness[1:], *damping[1:])) or len(set(length)) > 1:
-            raise element.unsupported(
-                f"only springs and dampers between two sites are supported, not this <{element.tag}>", field="tendon"
-            )
+            problem = f"only springs and dampers between two sites are supported, not this <{element.tag}>"
+            raise element.unsupported(problem, field="tendon")
         (a, here), (b, there) = (_site(found, end, "site") for end in ends)
-        yield Spring(
-            a,
-            tuple(here.translation),
-            b,
-            tuple(there.translation),
-            (stiffness or (0.0,))[0],
-            length=None if length[0] < 0 else length[0],
-            damping=(damping or (0.0,))[0],
-        )
+        points = (a, tuple(here.translation), b, tuple(there.translation))
+        stiff, damped = ((numbers or (0.0,))[0] for numbers in (stiffness, damping))
+        yield Spring(*points, stiff, length=None if length[0] < 0 else length[0], damping=damped)
 
 
 # ------------------------------------------------------------------------------------------------------ actuators
@@ -154,9 +146,8 @@ def _actuated(root: Element, found: Found) -> dict[str, MechanismJoint]:
         actuator = found.values.merged(element, None)
         name = actuator.attributes.get("joint")
         if name is None or actuator.tag in ("muscle", "adhesion"):
-            raise element.unsupported(
-                f"only actuators that act on a joint are supported, not this <{element.tag}>", field="actuator"
-            )
+            problem = f"only actuators that act on a joint are supported, not this <{element.tag}>"
+            raise element.unsupported(problem, field="actuator")
         if name not in joints:
             raise element.fault(f"there is no joint named {shown(name)}", field="actuator joint")
         joint = joints[name]
@@ -254,11 +245,9 @@ def _check_relative_pose(found: Found, equality: Element, a: str, b: str) -> Non
     there = found.frames[a].inverse().then(found.frames[b])
     gap = max(_difference(wanted.rotation, there.rotation), *map(abs, wanted.translation - there.translation))
     if gap > SAME_FRAME:
-        raise equality.unsupported(
-            f"relpose differs by {gap:.3g} from where the file puts the bodies",
-            field="weld relpose",
-            remedy="Place the bodies where the weld holds them, or leave out relpose",
-        )
+        problem = f"relpose differs by {gap:.3g} from where the file puts the bodies"
+        remedy = "Place the bodies where the weld holds them, or leave out relpose"
+        raise equality.unsupported(problem, field="weld relpose", remedy=remedy)
 
 
 def _couple(element: Element, joints: dict[str, MechanismJoint], equality: Element) -> None:

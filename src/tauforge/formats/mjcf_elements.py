@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -122,12 +122,8 @@ def unit(element: Element, attribute: str, v: Vector) -> Vector:
 def check_spelling(element: Element) -> None:
     known = KNOWN_ATTRIBUTES.get(element.tag, ())
     for name in element.attributes:
-        if known and name not in known:
-            meant = one_typo_away(name, known)
-            if meant is not None and meant not in element.attributes:
-                raise element.fault(
-                    f"unknown attribute {shown(name)}", field=element.tag, remedy=f"Did you mean {meant}?"
-                )
+        if known and name not in known and (meant := one_typo_away(name, known)):
+            element.refuse_misspelt("attribute", name, meant, element.attributes)
 
 
 def classes_of(sections: list[Element]) -> dict[str, dict[str, dict[str, str]]]:
@@ -153,11 +149,9 @@ def classes_of(sections: list[Element]) -> dict[str, dict[str, dict[str, str]]]:
     return found
 
 
-def children(root: Element, tag: str) -> Iterator[Element]:
+def children(root: Element, tag: str) -> list[Element]:
     """Children of all sections with this tag: a section may stand in a file several times."""
-    for section in root.children:
-        if section.tag == tag:
-            yield from section.children
+    return [child for section in root.children if section.tag == tag for child in section.children]
 
 
 # ---------------------------------------------------------------------------------------------------- included files

@@ -41,11 +41,9 @@ def _body_of(values: Values, geom: Element) -> Inertial:
     if kind in WITHOUT_MASS or given == 0:
         return NO_INERTIAL
     if kind not in SIZE_COUNTS or "mesh" in geom.attributes:
-        raise geom.unsupported(
-            f"the inertia of a geom of type {shown(kind)} is not computed",
-            field="geom",
-            remedy='Give the body an <inertial>, or the geom mass="0" where it is only to be seen',
-        )
+        problem = f"the inertia of a geom of type {shown(kind)} is not computed"
+        remedy = 'Give the body an <inertial>, or the geom mass="0" where it is only to be seen'
+        raise geom.unsupported(problem, field="geom", remedy=remedy)
     if geom.attributes.get("shellinertia") == "true":
         raise geom.unsupported("shellinertia is not supported", field="geom", remedy="Give the body an <inertial>")
     place, size = _placed(values, geom, kind)

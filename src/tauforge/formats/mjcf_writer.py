@@ -148,16 +148,8 @@ def _joints(held: Held, frame: Transform) -> Iterator[str]:
             continue
         (k,) = step.coordinates
         limits = None if joint.limits is None else joint.limits[k if len(joint.limits) > 1 else 0]
-        yield tag(
-            "joint",
-            name=names[k],
-            type=kind,
-            pos=pos,
-            axis=back.rotation @ xml.axis_of(step),
-            range=limits,
-            ref=home[k] or None,
-            **drive,
-        )
+        axis, ref = back.rotation @ xml.axis_of(step), home[k] or None
+        yield tag("joint", name=names[k], type=kind, pos=pos, axis=axis, range=limits, ref=ref, **drive)
 
 
 def _sites(m: Mechanism, body: str, frame: Transform, indent: str) -> Iterator[str]:
@@ -172,13 +164,8 @@ def _sites(m: Mechanism, body: str, frame: Transform, indent: str) -> Iterator[s
 
 def _springs(m: Mechanism) -> Iterator[str]:
     for k, spring in enumerate(m.springs, 1):
-        yield opened(
-            "spatial",
-            name=f"spring {k}",
-            stiffness=spring.stiffness,
-            springlength=spring.length,
-            damping=spring.damping or None,
-        )
+        given = {"stiffness": spring.stiffness, "springlength": spring.length, "damping": spring.damping or None}
+        yield opened("spatial", name=f"spring {k}", **given)
         yield from ("  " + tag("site", site=f"spring {k} {end}") for end in "ab")
         yield "</spatial>"
 
@@ -211,11 +198,8 @@ def _points(m: Mechanism, joint: MechanismJoint) -> list[Vector]:
         return [at]
     if isinstance(joint, Hinge):
         return [at, at + Vector(*joint.axis) * (HINGE_SPAN * m._analysis.size)]
-    raise UnsupportedFeatureError(
-        f"MJCF closes loops at balls, hinges and welds, not at a {type(joint).__name__}",
-        field=joint.name,
-        remedy="Choose by cut= where loops are closed",
-    )
+    problem = f"MJCF closes loops at balls, hinges and welds, not at a {type(joint).__name__}"
+    raise UnsupportedFeatureError(problem, field=joint.name, remedy="Choose by cut= where loops are closed")
 
 
 def _motors(m: Mechanism) -> Iterator[str]:

@@ -179,12 +179,14 @@ def angle(place: Entry, value: Any) -> float:
     return -size if match["sign"] == "-" else size
 
 
-def several(read: Callable[[Entry, Any], float], count: int) -> Callable[[Entry, Any], Floats]:
+def several(
+    read: Callable[[Entry, Any], Any], count: int, what: str = "numbers"
+) -> Callable[[Entry, Any], tuple[Any, ...]]:
     """So many numbers or angles."""
 
-    def numbers(place: Entry, value: Any) -> Floats:
+    def numbers(place: Entry, value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list) or len(value) != count:
-            raise place.fault(f"expected {count} numbers, got {shown(value)}")
+            raise place.fault(f"expected {count} {what}, got {shown(value)}")
         return tuple(read(place, item) for item in value)
 
     return numbers
@@ -193,11 +195,7 @@ def several(read: Callable[[Entry, Any], float], count: int) -> Callable[[Entry,
 vector = several(number, 3)
 
 
-def matrix(place: Entry, value: Any) -> Rows:
-    """Three rows of three numbers."""
-    if not isinstance(value, list) or len(value) != 3:
-        raise place.fault(f"expected 3 rows of 3 numbers, got {shown(value)}")
-    return tuple(vector(place, row) for row in value)
+matrix = several(vector, 3, "rows of 3 numbers")
 
 
 def _inertia(place: Entry, value: Any) -> Floats | Rows:

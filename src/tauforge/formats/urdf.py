@@ -64,12 +64,10 @@ def _chain(tree: UrdfTree, links: Links, tip: str | None) -> list[UrdfJoint] | N
         counted = [name for name in carriers if _way_up(carriers, name)[:1] == chain[:1]]
         _refuse_led_from_beyond(tree, chain, counted)
         if aside := [name for name in counted if name not in chain]:
-            held = _lock_example(aside)
-            raise tree.joints[aside[0]].element.unsupported(
-                f"the moving joints are not one chain; these branch off: {listed(aside, 20)}",
-                field=f"joint {shown(aside[0])}",
-                remedy=f"Hold them with {held}, or leave out tip= for a mechanism with all its branches",
-            )
+            problem = f"the moving joints are not one chain; these branch off: {listed(aside, 20)}"
+            remedy = f"Hold them with {_lock_example(aside)}, or leave out tip= for a mechanism with all its branches"
+            element, field = tree.joints[aside[0]].element, f"joint {shown(aside[0])}"
+            raise element.unsupported(problem, field=field, remedy=remedy)
     if not chain:
         if tip is None:
             raise tree.robot.fault("there is no moving joint")
@@ -98,12 +96,12 @@ def _refuse_led_from_beyond(tree: UrdfTree, chain: Sequence[str], counted: Seque
     if refused := [joint for joint in followers if joint.name not in chain or leader_of(tree, joint) not in chain]:
         alone = [joint.name for joint in refused if joint.type in LETTERS]
         leaders = list(dict.fromkeys(leader_of(tree, tree.joints[name]) for name in alone))
-        raise refused[0].element.unsupported(
-            "not supported: " + ", ".join(f"mimic joint {shown(joint.name)}" for joint in refused[:8]),
-            field=f"joint {shown(refused[0].name)}",
-            remedy=f"Hold the joint that leads, and its mimics are held too: {_lock_example(leaders)}; or hold the "
-            f"mimic and let the other move: {_lock_example(alone)}; or leave out tip= for a mechanism with all joints",
+        problem = "not supported: " + ", ".join(f"mimic joint {shown(joint.name)}" for joint in refused[:8])
+        remedy = (
+            f"Hold the joint that leads, and its mimics are held too: {_lock_example(leaders)}; or hold the mimic and "
+            f"let the other move: {_lock_example(alone)}; or leave out tip= for a mechanism with all joints"
         )
+        raise refused[0].element.unsupported(problem, field=f"joint {shown(refused[0].name)}", remedy=remedy)
 
 
 def _lock_example(names: Sequence[str], most: int = 4) -> str:
@@ -115,12 +113,9 @@ def _trimmed(tree: UrdfTree, links: Links, chain: Sequence[UrdfJoint]) -> UrdfTr
     """Without the links that other moving joints carry."""
     kept = {None, *(joint.name for joint in chain)}
     held = {link for link, attachment in links.items() if attachment.carrier in kept}
-    return UrdfTree(
-        tree.robot,
-        tree.root,
-        {link: body for link, body in tree.bodies.items() if link in held},
-        {name: joint for name, joint in tree.joints.items() if joint.child in held},
-    )
+    bodies = {link: body for link, body in tree.bodies.items() if link in held}
+    joints = {name: joint for name, joint in tree.joints.items() if joint.child in held}
+    return UrdfTree(tree.robot, tree.root, bodies, joints)
 
 
 # ------------------------------------------------------------------------------------------------- arms
@@ -175,10 +170,6 @@ def _arm_joint(joint: UrdfJoint, links: Links, body: Inertial) -> Joint:
         mass=body.mass,
         com=tuple(body.com),
         inertia=tuple(tuple(row) for row in body.inertia.rows),
-        viscous=joint.damping,
-        coulomb=(joint.friction, joint.friction),
-        limits=joint.limits,
-        max_speed=joint.max_speed,
-        max_force=joint.max_force,
         name=joint.name,
+        **joint.drive,
     )

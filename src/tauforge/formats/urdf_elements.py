@@ -129,7 +129,7 @@ def _unknown(elements: Iterable[Element]) -> Iterator[tuple[Element, str, str, s
             elif child.tag not in IGNORED_CHILDREN:
                 meant = one_typo_away(child.tag, known)
                 if meant is not None:
-                    _refuse_if_absent(child, "tag", child.tag, meant, present, element.tag)
+                    child.refuse_misspelt("tag", child.tag, meant, present, element.tag)
                     yield element, "tag", child.tag, meant
         yield from _unknown(child for child in element.children if child.tag == "inertial")
 
@@ -143,13 +143,8 @@ def _unknown_attributes(element: Element) -> Iterator[tuple[Element, str, str, s
             raise element.unsupported(f"{name} is not URDF", field="origin", remedy="Give the rotation as rpy")
         meant = one_typo_away(name, known)
         if meant is not None:
-            _refuse_if_absent(element, "attribute", name, meant, element.attributes, element.tag)
+            element.refuse_misspelt("attribute", name, meant, element.attributes)
         yield element, "attribute", name, meant
-
-
-def _refuse_if_absent(element: Element, what: str, name: str, meant: str, present: Iterable[str], where: str) -> None:
-    if meant not in present:
-        raise element.fault(f"unknown {what} {shown(name)}", field=where, remedy=f"Did you mean {meant}?")
 
 
 # ------------------------------------------------------------------------------------------------------------ visuals

@@ -19,11 +19,8 @@ SAME_COORDINATE = 1e-9  # of two coordinates of one joint, rad or m, and relativ
 
 def check_lock(lock: Mapping[str, float] | None) -> None:
     if lock is not None and not isinstance(lock, Mapping):
-        raise ModelError(
-            f"expected names of joints with their coordinates, got {validation.shown(lock)}",
-            field="lock",
-            remedy='Give the coordinates by name: lock={"finger_joint1": 0.02}',
-        )
+        problem = f"expected names of joints with their coordinates, got {validation.shown(lock)}"
+        raise ModelError(problem, field="lock", remedy='Give the coordinates by name: lock={"finger_joint1": 0.02}')
 
 
 def with_locked_joints(tree: UrdfTree, lock: Mapping[str, float]) -> UrdfTree:
@@ -45,13 +42,11 @@ def held_coordinate(tree: UrdfTree, name: str, value: float, option: str) -> flo
         raise unknown_name(option, "joint", name, known)
     joint = tree.joints[name]
     if joint.type == "fixed":
-        raise joint.element.fault(
-            f"joint {shown(name)} is fixed and takes no coordinate", field=option, remedy=f"Leave it out of {option}="
-        )
+        problem = f"joint {shown(name)} is fixed and takes no coordinate"
+        raise joint.element.fault(problem, field=option, remedy=f"Leave it out of {option}=")
     if joint.type not in LETTERS:
-        raise joint.element.unsupported(
-            f"a {joint.type} joint cannot be locked by one number", field=f"joint {shown(name)}"
-        )
+        problem = f"a {joint.type} joint cannot be locked by one number"
+        raise joint.element.unsupported(problem, field=f"joint {shown(name)}")
     return validation.real(value, f"{option}[{name!r}]")
 
 
@@ -75,12 +70,9 @@ def _with_mimics(tree: UrdfTree, held: dict[str, float]) -> dict[str, float]:
                 coordinates[joint.name] = followed
                 order.append(joint.name)
             elif not math.isclose(coordinates[joint.name], followed, rel_tol=SAME_COORDINATE, abs_tol=SAME_COORDINATE):
-                raise joint.element.fault(
-                    f"joint {shown(joint.name)} cannot be at {coordinates[joint.name]:.9g}: it mimics "
-                    f"{shown(leader)}, which holds it at {followed:.9g}",
-                    field="lock",
-                    remedy=f"Leave {shown(joint.name)} out of lock=",
-                )
+                held_at = f"joint {shown(joint.name)} cannot be at {coordinates[joint.name]:.9g}"
+                problem = f"{held_at}: it mimics {shown(leader)}, which holds it at {followed:.9g}"
+                raise joint.element.fault(problem, field="lock", remedy=f"Leave {shown(joint.name)} out of lock=")
     return coordinates
 
 
@@ -108,10 +100,8 @@ def coordinates_at_zero(tree: UrdfTree) -> dict[str, float]:
         here = joint
         while here.mimic is not None and here.name not in found:
             if here.name in way:
-                raise here.element.fault(
-                    f"joints mimic each other in a circle: {', '.join(map(shown, list(way)[:8]))}",
-                    field=f"joint {shown(here.name)} mimic",
-                )
+                problem = f"joints mimic each other in a circle: {', '.join(map(shown, list(way)[:8]))}"
+                raise here.element.fault(problem, field=f"joint {shown(here.name)} mimic")
             way[here.name] = here.mimic
             here = _led_by(tree, here, here.mimic)
         for name, mimic in reversed(way.items()):
@@ -123,11 +113,8 @@ def coordinates_at_zero(tree: UrdfTree) -> dict[str, float]:
 def _led_by(tree: UrdfTree, joint: UrdfJoint, mimic: Mimic) -> UrdfJoint:
     where = f"joint {shown(joint.name)} mimic"
     if mimic.joint not in tree.joints:
-        raise joint.element.fault(
-            f"there is no joint named {shown(mimic.joint)}",
-            field=where,
-            remedy=validation.known_names(mimic.joint, tree.joints, shown),
-        )
+        remedy = validation.known_names(mimic.joint, tree.joints, shown)
+        raise joint.element.fault(f"there is no joint named {shown(mimic.joint)}", field=where, remedy=remedy)
     leader = tree.joints[mimic.joint]
     if leader.type not in (*LETTERS, "fixed"):
         raise joint.element.unsupported(f"it follows {shown(leader.name)}, a {leader.type} joint", field=where)

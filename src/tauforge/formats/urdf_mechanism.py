@@ -53,9 +53,8 @@ def described(tree: UrdfTree, tool: str | None, actuated: Sequence[str] | None) 
         bodies.append(tree.bodies[tree.root].as_body(tree.root, NO_DISPLACEMENT))
         joints.append(Weld(unused(f"{tree.root} on {GROUND_NAME}", tree.joints), GROUND_NAME, tree.root))
     for joint in _by_branches(tree):
-        frames[joint.child] = frames[joint.parent].then(
-            displaced(joint, at_zero[joint.name]) if joint.type in LETTERS else joint.origin
-        )
+        local = displaced(joint, at_zero[joint.name]) if joint.type in LETTERS else joint.origin
+        frames[joint.child] = frames[joint.parent].then(local)
         try:
             bodies.append(tree.bodies[joint.child].as_body(joint.child, frames[joint.child]))
             joints.append(_joint(tree, joint, frames[joint.parent].then(joint.origin), at_zero))
@@ -96,11 +95,9 @@ def _actuated(tree: UrdfTree, joints: Sequence[MechanismJoint], names: Sequence[
         if name not in tree.joints:
             raise unknown_name("actuated", "joint", name, movable)
         if name not in movable:
-            raise ModelError(
-                f"joint {validation.shown(name)} follows another or does not move",
-                field="actuated",
-                remedy=f"Joints that can have actuators: {listed(movable) or 'none'}",
-            )
+            problem = f"joint {validation.shown(name)} follows another or does not move"
+            remedy = f"Joints that can have actuators: {listed(movable) or 'none'}"
+            raise ModelError(problem, field="actuated", remedy=remedy)
     return in_order([replace(joint, actuated=joint.name in names) for joint in joints], names)
 
 
@@ -131,16 +128,6 @@ def _joint(tree: UrdfTree, joint: UrdfJoint, frame: Transform, at_zero: Mapping[
         along = frame.rotation.times(rotation_to(joint.axis)) @ Vector(1.0, 0.0, 0.0)
         return Planar(*ends, at, axis=tuple(axis), along=tuple(along))
     kind = Hinge if LETTERS[joint.type] == "R" else Slider
-    return kind(
-        *ends,
-        at,
-        actuated=follows is None,
-        home=at_zero[joint.name],
-        limits=joint.limits,
-        viscous=joint.damping,
-        coulomb=(joint.friction, joint.friction),
-        max_speed=joint.max_speed,
-        max_force=joint.max_force,
-        mimic=follows and (follows.joint, follows.multiplier, follows.offset),
-        axis=tuple(axis),
-    )
+    mimic = follows and (follows.joint, follows.multiplier, follows.offset)
+    own: dict[str, Any] = {"actuated": follows is None, "home": at_zero[joint.name], "mimic": mimic}
+    return kind(*ends, at, axis=tuple(axis), **own, **joint.drive)

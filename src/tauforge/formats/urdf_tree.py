@@ -51,6 +51,12 @@ class UrdfJoint:
     mimic: Mimic | None = None
 
     @property
+    def drive(self) -> dict[str, Any]:
+        """Friction and limits, as joints of arms and of mechanisms take them."""
+        friction = {"viscous": self.damping, "coulomb": (self.friction, self.friction)}
+        return {**friction, "limits": self.limits, "max_speed": self.max_speed, "max_force": self.max_force}
+
+    @property
     def moves(self) -> bool:
         return self.type != "fixed"
 
@@ -104,9 +110,8 @@ def _by_name(robot: Element, tag: str) -> dict[str, Element]:
         if element.tag == tag:
             name = element.text("name")
             if name in found:
-                raise element.fault(
-                    f"there is a second {tag} named {shown(name)}; the first is on line {found[name].line}"
-                )
+                first = f"the first is on line {found[name].line}"
+                raise element.fault(f"there is a second {tag} named {shown(name)}; {first}")
             found[name] = element
             if len(found) > MAX_LINKS:
                 raise element.unsupported(f"the robot has more than {MAX_LINKS} {tag}s")
@@ -161,9 +166,8 @@ def _read_limit(joint: Element, kind: str) -> dict[str, Any]:
     if limit is None:
         if kind == "continuous":
             return {}
-        raise joint.fault(
-            f"a {kind} joint needs a <limit>", field="limit", remedy="Add <limit lower= upper= effort= velocity=/>"
-        )
+        remedy = "Add <limit lower= upper= effort= velocity=/>"
+        raise joint.fault(f"a {kind} joint needs a <limit>", field="limit", remedy=remedy)
     found = {"max_force": value(limit, "effort"), "max_speed": value(limit, "velocity")}
     # 0 is the placeholder of many files for "not known": no joint is meant to be without force or speed
     found = {name: most for name, most in found.items() if 0 < most < UNLIMITED}
@@ -171,9 +175,8 @@ def _read_limit(joint: Element, kind: str) -> dict[str, Any]:
         return found
     lower, upper = value(limit, "lower"), value(limit, "upper")
     if lower > upper:
-        raise limit.fault(
-            f"the lower limit {lower} is above the upper limit {upper}", field="limit", remedy="Swap them"
-        )
+        problem = f"the lower limit {lower} is above the upper limit {upper}"
+        raise limit.fault(problem, field="limit", remedy="Swap them")
     return found if min(-lower, upper) >= UNLIMITED else {**found, "limits": (lower, upper)}
 
 
@@ -186,24 +189,19 @@ def _rooted(
     for joint in joints.values():
         for end, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in links:
-                raise joint.element.child(end).fault(
-                    f"there is no link named {shown(link)}",
-                    field=f"joint {shown(joint.name)} {end}",
-                    remedy=f'Add <link name="..."/> or correct the name; there is {listed(links)}',
-                )
+                problem, place = f"there is no link named {shown(link)}", f"joint {shown(joint.name)} {end}"
+                remedy = f'Add <link name="..."/> or correct the name; there is {listed(links)}'
+                raise joint.element.child(end).fault(problem, field=place, remedy=remedy)
         if joint.child in held_by:
-            raise joint.element.fault(
-                f"link {shown(joint.child)} has two parents: joints {shown(held_by[joint.child].name)} "
-                f"and {shown(joint.name)}",
-                field=f"joint {shown(joint.name)} child",
-            )
+            both = f"{shown(held_by[joint.child].name)} and {shown(joint.name)}"
+            problem = f"link {shown(joint.child)} has two parents: joints {both}"
+            raise joint.element.fault(problem, field=f"joint {shown(joint.name)} child")
         held_by[joint.child] = joint
         below[joint.parent].append(joint)
     roots = [name for name in links if name not in held_by]
     if len(roots) > 1:
-        raise links[roots[1]].fault(
-            f"the robot has several root links: {listed(roots)}", field="link", remedy="Join all links into one tree"
-        )
+        problem = f"the robot has several root links: {listed(roots)}"
+        raise links[roots[1]].fault(problem, field="link", remedy="Join all links into one tree")
     ordered: list[UrdfJoint] = []
     reached = list(roots)
     for link in reached:  # grows while it is read
@@ -211,8 +209,9 @@ def _rooted(
         reached += [joint.child for joint in below[link]]
     if len(reached) < len(links):
         looped = [name for name in links if name not in set(reached)]
-        raise held_by[looped[0]].element.fault(
-            f"joints form a loop through links {listed(looped)}", field=f"joint {shown(held_by[looped[0]].name)}"
+        last = held_by[looped[0]]
+        raise last.element.fault(
+            f"joints form a loop through links {listed(looped)}", field=f"joint {shown(last.name)}"
         )
     return UrdfTree(robot, roots[0], bodies, {joint.name: joint for joint in ordered})
 
@@ -223,8 +222,5 @@ def listed(names: Iterable[str], most: int = 8) -> str:
 
 def unknown_name(option: str, what: str, wrong: object, names: Sequence[str]) -> ModelError:
     """A name that an argument gives, and the file has not: no line of the file is at fault."""
-    return ModelError(
-        f"there is no {what} named {shown(str(wrong))}",
-        field=option,
-        remedy=validation.known_names(wrong, names, shown),
-    )
+    remedy = validation.known_names(wrong, names, shown)
+    return ModelError(f"there is no {what} named {shown(str(wrong))}", field=option, remedy=remedy)

@@ -55,6 +55,11 @@ class Element:
     ) -> UnsupportedFeatureError:
         return UnsupportedFeatureError(problem, file=self.file, line=self.line, field=field, remedy=remedy)
 
+    def refuse_misspelt(self, what: str, name: str, meant: str, present: Container[str], where: str = "") -> None:
+        """ModelError for a name in place of one that is meant, unless that is present, too."""
+        if meant not in present:
+            raise self.fault(f"unknown {what} {shown(name)}", field=where or self.tag, remedy=f"Did you mean {meant}?")
+
     def optional_child(self, tag: str) -> Element | None:
         """The child with this tag, if there is one; two are refused."""
         found = [child for child in self.children if child.tag == tag]

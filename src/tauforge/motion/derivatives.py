@@ -42,12 +42,9 @@ def smoothing_spline(times: Array, values: Array, frequency: float) -> Any:
     length = float(times[-1] - times[0])
     least, most = 1 / length, (len(times) - 1) / (2 * length)
     if not least <= positive("smooth", frequency) < most:
-        raise ShapeError(
-            "smooth",
-            expected=f"a frequency of at least {least:.4g} Hz, one period in {length:.4g} s, and below {most:.4g} Hz, "
-            "half the sampling rate",
-            got=f"{frequency:.6g} Hz",
-        )
+        lowest, below = f"at least {least:.4g} Hz, one period in {length:.4g} s", f"below {most:.4g} Hz"
+        expected = f"a frequency of {lowest}, and {below}, half the sampling rate"
+        raise ShapeError("smooth", expected=expected, got=f"{frequency:.6g} Hz")
     x = 2 * np.pi * frequency * (times - times[0])  # in radians of the cut-off all coefficients below are near 1
     pieces = int(np.ceil(PIECES_A_PERIOD * frequency * length))
     knots = np.r_[[0.0] * DEGREE, np.linspace(0.0, x[-1], pieces + 1), [x[-1]] * DEGREE]

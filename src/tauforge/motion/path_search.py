@@ -256,15 +256,9 @@ def _solved(task: PathTask, start: Array, objective: Any, level: float, fixed: b
     x, bounds = offsets, Bounds(-reach, reach)
     if not fixed:
         x, bounds = np.append(offsets, level), Bounds(np.append(-reach, -np.inf), np.append(reach, 1.0))
-    found = minimize(
-        objective,
-        x,
-        jac=True,
-        bounds=bounds,
-        method="SLSQP",
-        constraints={"type": "ineq", "fun": values, "jac": slopes},
-        options={"maxiter": MAX_SLSQP_ROUNDS, "ftol": SLSQP_TOLERANCE},
-    )
+    limits = {"type": "ineq", "fun": values, "jac": slopes}
+    ends = {"maxiter": MAX_SLSQP_ROUNDS, "ftol": SLSQP_TOLERANCE}
+    found = minimize(objective, x, jac=True, bounds=bounds, method="SLSQP", constraints=limits, options=ends)
     return _points(task, np.clip(found.x, bounds.lb, bounds.ub)), int(found.nit)
 
 

@@ -102,13 +102,10 @@ class _Blend(NamedTuple):
             return cls(way, duration / 2, 0.0)
         least, most = length / duration, 2 * length / duration
         if not least < speed <= most * (1 + 1e-12):
-            raise ShapeError(
-                name,
-                expected=f"a value above {least:.6g}, the mean, and at most {most:.6g}, which leaves no time at"
-                f" constant speed, for {length:.6g} in {duration:.6g} s",
-                got=f"{speed:.6g}",
-                hint=f"Or choose a duration from {length / speed:.6g} s to {2 * length / speed:.6g} s",
-            )
+            ends = f"above {least:.6g}, the mean, and at most {most:.6g}, which leaves no time at constant speed"
+            expected = f"a value {ends}, for {length:.6g} in {duration:.6g} s"
+            hint = f"Or choose a duration from {length / speed:.6g} s to {2 * length / speed:.6g} s"
+            raise ShapeError(name, expected=expected, got=f"{speed:.6g}", hint=hint)
         return cls(way, min(duration - length / speed, duration / 2), speed / length)
 
     def along(self, t: Array, duration: float) -> tuple[Array, Array, Array]:

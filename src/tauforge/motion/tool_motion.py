@@ -45,12 +45,8 @@ class ToolMotion(Motion):
             problem = f"the pose of the tool does not determine the {arm.n} joints of {arm.name}"
             raise UnsupportedFeatureError(problem, field="arm", remedy="Use control.ResolvedRate")
         if not isinstance(motion, Motion) or not motion.of_poses:
-            raise ShapeError(
-                "motion",
-                expected="a motion of poses, such as StraightLine",
-                got=repr(motion),
-                hint="Wrap a motion of x, y, z, theta_x, theta_y, theta_z and their rates in motion.PoseMotion",
-            )
+            hint = "Wrap a motion of x, y, z, theta_x, theta_y, theta_z and their rates in motion.PoseMotion"
+            raise ShapeError("motion", expected="a motion of poses, such as StraightLine", got=repr(motion), hint=hint)
         self.arm, self.motion, self.duration = arm, motion, motion.duration
         count = max(2, int(np.ceil(self.duration / positive("knots", knots))) + 1)
         self._times = np.linspace(0.0, self.duration, count)
@@ -67,11 +63,9 @@ class ToolMotion(Motion):
             q, (missing,) = approached(self.arm, tool[None], q, POSITION_TOLERANCE)
             if not missing <= POSE_TOLERANCE or (q < lower).any() or (q > upper).any():
                 why = "beyond the limits of its joints" if missing <= POSE_TOLERANCE else "out of reach"
-                raise ConvergenceError(
-                    f"{self.arm.name} cannot follow: the pose at t = {t:.6g} s is {why}",
-                    residual=float(missing),
-                    iterations=CALLS_PER_START * INVERSE_KINEMATICS_STEPS,
-                )
+                problem = f"{self.arm.name} cannot follow: the pose at t = {t:.6g} s is {why}"
+                steps = CALLS_PER_START * INVERSE_KINEMATICS_STEPS
+                raise ConvergenceError(problem, residual=float(missing), iterations=steps)
             found.append(q[0])
         return np.array(found)
 
@@ -81,11 +75,9 @@ class ToolMotion(Motion):
         condition = singular_values[..., 0] / np.maximum(singular_values[..., -1], np.finfo(float).tiny)
         if (condition > SINGULAR_JACOBIAN).any():
             worst = int(np.argmax(condition))
-            raise SingularityError(
-                f"{self.arm.name} cannot follow the motion through a singular posture",
-                pose=q.reshape(-1, self.arm.n)[worst].tolist(),
-                condition_number=float(condition.ravel()[worst]),
-            )
+            posture, number = q.reshape(-1, self.arm.n)[worst].tolist(), float(condition.ravel()[worst])
+            problem = f"{self.arm.name} cannot follow the motion through a singular posture"
+            raise SingularityError(problem, pose=posture, condition_number=number)
         within = (np.swapaxes(U, -1, -2) @ wanted[..., None]) / singular_values[..., None]
         return np.asarray((np.swapaxes(V, -1, -2) @ within)[..., 0])
 
@@ -98,9 +90,8 @@ class ToolMotion(Motion):
         J = self.arm.jacobian(q)
         missed = np.abs((J @ qd[..., None])[..., 0] - twist).max(initial=0.0)
         if missed > TWIST_TOLERANCE * (1 + np.abs(twist).max(initial=0.0)):
-            raise ConvergenceError(
-                f"{self.arm.name} cannot turn its tool as the motion requires", residual=float(missed), iterations=0
-            )
+            problem = f"{self.arm.name} cannot turn its tool as the motion requires"
+            raise ConvergenceError(problem, residual=float(missed), iterations=0)
         qdd = self._solved(q, acceleration - bias_acceleration(J, qd))
         spoilt = np.where(np.isnan(t), np.nan, 0.0)[..., None]
         shape = (*t.shape, self.arm.n)

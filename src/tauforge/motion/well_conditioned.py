@@ -79,12 +79,9 @@ class WellConditionedPath(Motion):
         if isinstance(via, bool) or not isinstance(via, int | np.integer) or not 1 <= via <= MAX_VIA:
             raise ShapeError("via", expected=f"a whole number from 1 to {MAX_VIA}", got=repr(via))
         if (free := int(via) * (len(given) - 1)) > MAX_FREE_POSES:
-            raise ShapeError(
-                "through",
-                expected=f"at most {MAX_FREE_POSES} free poses",
-                got=f"{len(given)} given poses with {via} between each two, {free} free poses",
-                hint="Pass fewer poses, take a smaller via, or plan one path after another",
-            )
+            got = f"{len(given)} given poses with {via} between each two, {free} free poses"
+            hint = "Pass fewer poses, take a smaller via, or plan one path after another"
+            raise ShapeError("through", expected=f"at most {MAX_FREE_POSES} free poses", got=got, hint=hint)
         if characteristic_length is not None:
             positive("characteristic_length", characteristic_length)
         self.start, self.end = given[0], given[-1]
@@ -175,9 +172,6 @@ def _planned(task: PathTask) -> tuple[Array, Array, float]:
             break
         task = replace(task, safety=SAFETY_FACTOR * task.safety)
     why = "stays within the limits" if quality > 0 else "keeps away from singular poses"
-    raise ConvergenceError(
-        f"{task.robot.name}: no path was found that {why}",
-        residual=float(exceeded if quality > 0 else -quality),
-        iterations=rounds,
-        remedy="Give more room, more poses (via) or poses to pass (through)",
-    )
+    problem, residual = f"{task.robot.name}: no path was found that {why}", float(exceeded if quality > 0 else -quality)
+    remedy = "Give more room, more poses (via) or poses to pass (through)"
+    raise ConvergenceError(problem, residual=residual, iterations=rounds, remedy=remedy)

@@ -135,15 +135,8 @@ def designs_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], o
     states = states_around(robot, int(count), distance=distance, angle=angle, at=at)
     asked = judge(robot, states=states, stiffness=stiffness, characteristic_length=length)
     names, home = [axis.name for axis in checked], zip(robot.coordinates, states.home.tolist(), strict=True)
-    return Study(
-        name="designs",
-        axes=checked,
-        results=tuple(
-            Result(name, "float32", unit_of(robot, name), f"{MEASURES[name].meaning} of {count} states")
-            for name in asked.measures
-        ),
-        compute=asked,
-        title=f"Designs of {robot.name}",
-        attributes={"robot": robot.name, "at": {c.name: x for c, x in home if c.name not in names}},
-        block_points=max(1, BLOCK_POINTS // len(states.offsets)),
-    )
+    meanings = {name: f"{MEASURES[name].meaning} of {count} states" for name in asked.measures}
+    results = tuple(Result(name, "float32", unit_of(robot, name), meaning) for name, meaning in meanings.items())
+    more = {"robot": robot.name, "at": {c.name: x for c, x in home if c.name not in names}}
+    block, title = max(1, BLOCK_POINTS // len(states.offsets)), f"Designs of {robot.name}"
+    return Study("designs", checked, results, asked, title=title, attributes=more, block_points=block)

@@ -121,11 +121,9 @@ def with_units(axes: Sequence[Axis], units: dict[str, str]) -> tuple[Axis, ...]:
 def check_name(what: str, name: str) -> None:
     """Raises ModelError for a name that no folder and no variable should have."""
     if not VARIABLE_NAME.fullmatch(name):
-        raise ModelError(
-            f"{name!r} cannot be the name of an {what}" if what == "axis" else f"{name!r} cannot name a {what}",
-            field=what,
-            remedy='Use letters, digits, "_", "-", "." and single spaces between them, and begin with a letter or "_"',
-        )
+        problem = f"{name!r} cannot be the name of an {what}" if what == "axis" else f"{name!r} cannot name a {what}"
+        remedy = 'Use letters, digits, "_", "-", "." and single spaces between them, and begin with a letter or "_"'
+        raise ModelError(problem, field=what, remedy=remedy)
 
 
 def _bad(name: str, problem: str, remedy: str | None = None) -> ModelError:

@@ -87,12 +87,9 @@ def check_same(path: Path, study: Study, grid: Grid) -> None:
         places = ", ".join(str(Path(name) / FILE) for name in damaged[:NAMED_DIFFERENCES])
         raise ModelError(f"the metadata is damaged: {places}", file=path, remedy=ANOTHER)
     if found := differences(root_metadata(path)["attributes"][MARK], description(study, grid)):
-        settings = all(text.startswith(SETTINGS) for text in found)
-        raise ModelError(
-            f"the store is of another sweep: {listed(found, NAMED_DIFFERENCES, '; ')}",
-            file=path,
-            remedy=f"{AS_THEN}{ANOTHER}" if settings else ANOTHER,
-        )
+        problem = f"the store is of another sweep: {listed(found, NAMED_DIFFERENCES, '; ')}"
+        remedy = f"{AS_THEN}{ANOTHER}" if all(text.startswith(SETTINGS) for text in found) else ANOTHER
+        raise ModelError(problem, file=path, remedy=remedy)
 
 
 def _check_axes(store: Store, study: Study) -> None:

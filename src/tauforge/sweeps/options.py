@@ -156,11 +156,9 @@ def sampled(robot: Robot, name: str, motion: Motion) -> MotionSamples:
     lost = np.isnan(position).any(axis=-1) & np.isfinite(coordinates).all(axis=-1)
     if lost.any():
         after = times[lost.argmax()] - times[0]
-        raise ModelError(
-            f"{name}: the loops of {robot.name} do not close {after:.3g} s after its start",
-            field="option motions" if isinstance(motion, CsvMotion) else "option end",
-            remedy="tauforge.workspace.explain tells about a position; take others",
-        )
+        field = "option motions" if isinstance(motion, CsvMotion) else "option end"
+        problem = f"{name}: the loops of {robot.name} do not close {after:.3g} s after its start"
+        raise ModelError(problem, field=field, remedy="tauforge.workspace.explain tells about a position; take others")
     return MotionSamples(times, position, velocity, acceleration)
 
 

@@ -58,12 +58,9 @@ def plot(
 
 def _lines(found: DrawnResult) -> Figure:
     x = found.dimensions[0]
-    if found.codes:
-        lines = _lines_of_codes(found)
-    elif len(found.dimensions) == 1:
-        lines = [Line("", x.values, found.values)]
-    else:
-        lines = [Line(word, x.values, found.values[:, k]) for k, word in enumerate(found.dimensions[1].words)]
+    words = found.dimensions[1].words if len(found.dimensions) > 1 else ("",)
+    columns = zip(words, found.values.reshape(len(found.values), -1).T, strict=True)
+    lines = _lines_of_codes(found) if found.codes else [Line(word, x.values, column) for word, column in columns]
     return Figure("sweep", found.title, "", (ChartPanel("", x.label, found.label, tuple(lines)),))
 
 

@@ -110,21 +110,11 @@ def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: 
     samples = tuple(given.sampled(robot, name, motion) for name, motion in motions.items())
     compute = SizingDemands(robot, samples, com)
     check_actuator_motion(compute, robot)
-    longest = max(len(sample.times) for sample in samples)
-    return Study(
-        name="sizing",
-        axes=checked,
-        results=_results(robot),
-        compute=compute,
-        title=f"Actuator sizing of {robot.name}",
-        attributes={
-            "robot": robot.name,
-            "motions": dict(enumerate(motions, 1)),
-            "payload_com": com.tolist(),
-            "actuator": [actuator.words for actuator in robot.actuators],
-        },
-        block_points=max(1, BLOCK_STATES // longest),
-    )
+    block = max(1, BLOCK_STATES // max(len(sample.times) for sample in samples))
+    more = {"robot": robot.name, "motions": dict(enumerate(motions, 1)), "payload_com": com.tolist()}
+    more["actuator"] = [actuator.words for actuator in robot.actuators]
+    title = f"Actuator sizing of {robot.name}"
+    return Study("sizing", checked, _results(robot), compute, title=title, attributes=more, block_points=block)
 
 
 def _check(robot: Robot, axes: Sequence[Axis], motions: int) -> None:

@@ -221,7 +221,7 @@ class MassErrors:
 
     def drawn(self, seeds: Array, spreads: Array) -> dict[str, Array]:
         """The fields (N, *core) for seeds (N,) and spreads (N,)."""
-        shapes = [_bodies(value) for value in self.own.values()]
+        shapes = [x.shape[:-2] if x.shape[-2:] == TENSOR else x.shape for x in self.own.values()]
         ends = np.cumsum([math.prod(shape) for shape in shapes])
         numbers, places = np.unique(seeds, return_inverse=True)
         units = np.stack([_units(int(seed), int(ends[-1])) for seed in numbers])[places]
@@ -240,11 +240,6 @@ def mass_errors_of(robot: Robot) -> MassErrors:
     if not own:
         raise ModelError(f"{robot.name} has no masses that can vary", field="robot")
     return MassErrors(own)
-
-
-def _bodies(value: Array) -> tuple[int, ...]:
-    """The shape of the factors of a field."""
-    return value.shape[:-2] if value.shape[-2:] == TENSOR else value.shape
 
 
 def _units(seed: int, count: int) -> Array:

@@ -105,14 +105,9 @@ def workspace_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float],
         Result(name, known.dtype, units.get(name, known.unit), known.meaning, codes=coded.get(name, {}))
         for name, known in ((name, QUANTITIES[name]) for name in quantities)
     )
-    return Study(
-        name="workspace",
-        axes=checked,
-        results=results,
-        compute=AtPositions(robot, positions, quantities, payload, forces, largest_condition, unknown),
-        title=f"Workspace of {robot.name}",
-        attributes={"robot": robot.name, "at": positions.held(robot), "judged": judged},
-    )
+    compute = AtPositions(robot, positions, quantities, payload, forces, largest_condition, unknown)
+    attributes = {"robot": robot.name, "at": positions.held(robot), "judged": judged}
+    return Study("workspace", checked, results, compute, title=f"Workspace of {robot.name}", attributes=attributes)
 
 
 def available(robot: Robot, wanted: str | None) -> tuple[str, ...]:
@@ -142,11 +137,7 @@ def holding_forces_study(
 ) -> Study:
     positions, checked = positions_and_axes(robot, axes, at)
     unit = common_unit(actuator.unit for actuator in robot.actuators)
-    return Study(
-        name="holding-forces",
-        axes=checked,
-        results=(Result("largest_force", "float32", unit, "largest force that holds the robot at rest"),),
-        compute=HoldingForces(robot, positions),
-        title=f"Largest holding force of {robot.name}",
-        attributes={"robot": robot.name, "at": positions.held(robot)},
-    )
+    results = (Result("largest_force", "float32", unit, "largest force that holds the robot at rest"),)
+    title, attributes = f"Largest holding force of {robot.name}", {"robot": robot.name, "at": positions.held(robot)}
+    compute = HoldingForces(robot, positions)
+    return Study("holding-forces", checked, results, compute, title=title, attributes=attributes)

@@ -149,15 +149,11 @@ class Evaluation:
             other = self._forces(state, state.formulation)
             forces, difference = other, other - forces
         problem = self.problem or ("" if np.isfinite(forces).all() else self._why_no_forces(state))
-        return Reading(
-            np.full_like(forces, np.nan) if problem else forces,
-            None if problem else difference,
-            np.asarray(robot.sensors.motion(rows, rates)[0])[0],
-            robot.bounds.quantities(rows, rates),
-            condition,
-            self._energy(state) if self._has_energy else None,
-            problem,
-        )
+        if problem:
+            forces, difference = np.full_like(forces, np.nan), None
+        sensors, limited = np.asarray(robot.sensors.motion(rows, rates)[0])[0], robot.bounds.quantities(rows, rates)
+        energy = self._energy(state) if self._has_energy else None
+        return Reading(forces, difference, sensors, limited, condition, energy, problem)
 
     def forces_along(self, state: State) -> Forces:
         """The forces of motions with the loads of a state; rows without an answer are NaN.

@@ -96,11 +96,8 @@ class Panel:
 
     def _build_motion(self, gui: Any, start: State, visited: Sequence[Array]) -> None:
         robot = self.robot
-        self.ranges = {
-            "position": position_ranges(robot, visited),
-            "velocity": velocity_ranges(robot),
-            "acceleration": acceleration_ranges(robot),
-        }
+        ranges = (position_ranges(robot, visited), velocity_ranges(robot), acceleration_ranges(robot))
+        self.ranges = dict(zip(GROUPS, ranges, strict=True))
         self.sliders: dict[str, list[Any]] = {}
         labels = {
             "position": [f"{c.name} ({c.unit})" for c in robot.coordinates],

@@ -66,13 +66,10 @@ class Scene:
         self._centres = self._bodies("/robot/centres", self._centre_balls(drawing), ball)
         masses = figure.ellipsoids(drawing, self.size)
         self._ellipsoids = self._bodies("/robot/ellipsoids", masses, triangles.ball(), ELLIPSOID_OPACITY)
+        look = {"opacity": PLATE_OPACITY, "flat_shading": True}
         self._plates = [
             api.add_mesh_simple(
-                f"/robot/plate {k}",
-                *mesh,
-                color=colours.rgb(colours.PARTS.get(part, colours.BASE)),
-                opacity=PLATE_OPACITY,
-                flat_shading=True,
+                f"/robot/plate {k}", *mesh, color=colours.rgb(colours.PARTS.get(part, colours.BASE)), **look
             )
             for k, (part, mesh) in enumerate(figure.plates(drawing, self.size))
         ]
@@ -237,9 +234,8 @@ class ArrowNodes:
     def __init__(self, api: Any, name: str, arrows: Arrows, width: float) -> None:
         self.shafts: Any = Absent()
         if len(arrows.lines):
-            self.shafts = api.add_line_segments(
-                f"{name}/shafts", arrows.lines, linear(arrows.line_rgb), thickness=width
-            )
+            paint = linear(arrows.line_rgb)
+            self.shafts = api.add_line_segments(f"{name}/shafts", arrows.lines, paint, thickness=width)
         heads = Bodies(arrows.heads, ("",) * len(arrows.head_rgb), arrows.head_rgb)
         self.heads = added(api, f"{name}/heads", heads, triangles.cone(HEAD_SIDES), None)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,8 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError, ShapeError, TauforgeError
-from tauforge.evaluation.arguments import ON_SINGULAR, as_argument
+from tauforge.evaluation.arguments import as_argument
+from tauforge.robots.formulations import forces_by_rows
 from tauforge.robots.loads import Payload
 from tauforge.robots.records import Limit
 from tauforge.robots.robot import Robot, check_robot
@@ -174,11 +176,8 @@ def criteria_of(
     if limits is not None:
         criteria = Criteria(robot, payload, judged, criteria.largest_condition, _chosen(criteria, limits))
     if needed and not criteria.closes and not any(np.isfinite(limit.bound) for limit in criteria.judged):
-        raise ModelError(
-            f"{robot.name} has no limits, so nothing ends its workspace",
-            field="limits",
-            remedy="Give it limits, such as a stroke or ranges of joints, or a largest_condition",
-        )
+        remedy = "Give it limits, such as a stroke or ranges of joints, or a largest_condition"
+        raise ModelError(f"{robot.name} has no limits, so nothing ends its workspace", field="limits", remedy=remedy)
     return criteria
 
 
@@ -199,22 +198,15 @@ def _chosen(criteria: Criteria, kinds: Sequence[str]) -> tuple[int, ...]:
 
 def knows_forces(robot: Robot) -> bool:
     """True if holding forces can be compared with limits."""
-    if not np.isfinite(robot.max_forces).any():
-        return False
-    try:
-        robot.check_function("inverse_dynamics")
-    except TauforgeError:
-        return False
-    return True
+    with suppress(TauforgeError):
+        return bool(check_quantities(robot, ("force_share",)))
+    return False
 
 
 def holding_forces(robot: Robot, positions: Array, payload: Payload | None = None) -> Array:
     """(..., m) N m or N that hold the robot at rest at positions (..., N); NaN where no forces do."""
-    loads: dict[str, Any] = {} if payload is None else {"payload": payload}
-    if robot.functions["inverse_dynamics"].guard is not None:
-        loads[ON_SINGULAR] = "nan"
-    zero = np.zeros(robot.n)
-    return robot.inverse_dynamics(positions, zero, zero, **loads)
+    zero, loads = np.zeros(robot.n), {} if payload is None else {"payload": payload}
+    return forces_by_rows(robot, positions, zero, zero, **loads)
 
 
 def checked_position(robot: Robot, name: str, given: ArrayLike | None) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array, real_numbers
-from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.errors import ModelError, ShapeError
 from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.robots.static_quantities import (
@@ -23,14 +23,8 @@ from tauforge.robots.static_quantities import (
     unknown_words,
 )
 from tauforge.robots.summary import Rows, Summary, SummaryTable
-from tauforge.validation import did_you_mean
-from tauforge.workspace.criteria import (
-    Report,
-    check_payload,
-    checked_position,
-    criteria_of,
-    holding_forces,
-)
+from tauforge.validation import check_known
+from tauforge.workspace.criteria import Report, check_payload, checked_position, criteria_of, holding_forces
 from tauforge.workspace.position_grid import PositionGrid, beyond_crossings
 
 CAPACITY = "capacity"
@@ -105,12 +99,8 @@ class Map(Report):
         except ImportError:
             raise ModelError("to_xarray needs xarray", remedy="Run pip install xarray") from None
         coordinates = {name: (name, values, {"units": self.units[name]}) for name, values in self.axes.items()}
-        attributes: dict[str, Any] = {
-            "robot": self.robot,
-            "long_name": self.meaning,
-            "units": self.unit,
-            "home": self.home.tolist(),
-        }
+        attributes: dict[str, Any] = {"robot": self.robot, "long_name": self.meaning, "units": self.unit}
+        attributes["home"] = self.home.tolist()
         if self.codes:
             attributes |= {"flag_values": list(range(len(self.codes))), "flag_meanings": list(self.codes)}
         return xarray.DataArray(self.values, coordinates, tuple(self.axes), name=self.quantity, attrs=attributes)
@@ -148,9 +138,7 @@ def map(
     Identity: each other value is that of `robots.at_positions` at its position.
     """
     check_robot("robot", robot)
-    if quantity not in MAPPED_QUANTITIES:
-        remedy = f"{did_you_mean(quantity, MAPPED_QUANTITIES)}Use one of {', '.join(MAPPED_QUANTITIES)}"
-        raise UnsupportedFeatureError(f"unknown quantity {quantity!r}", field="quantity", remedy=remedy)
+    check_known(quantity, MAPPED_QUANTITIES, f"unknown quantity {quantity!r}", "quantity")
     places, values = _axes(robot, axes)
     start = checked_position(robot, "home", home)
     grid = PositionGrid(robot, start, places, values)

@@ -156,8 +156,7 @@ def bars(found: Reach) -> Any:
     for axes, unit in zip(panels, units, strict=True):
         ends = [end for end in found.ends if end.unit == unit]
         names = list(dict.fromkeys(end.direction for end in ends))
-        finite = [end.distance for end in ends if np.isfinite(end.distance)]
-        widest = max(finite, default=1.0)
+        widest = max((end.distance for end in ends if np.isfinite(end.distance)), default=1.0)
         for end in ends:
             length = end.sense * min(end.distance, 1.1 * widest)
             axes.barh(names.index(end.direction), length, color=colours[end.limit or "no limit"], height=0.7)

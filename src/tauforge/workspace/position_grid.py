@@ -46,8 +46,8 @@ class PositionGrid(NamedTuple):
     @property
     def home_cell(self) -> tuple[int, ...]:
         """Indices of the cell nearest to home."""
-        start = self.start
-        nearest = (np.abs(values - start[k]).argmin() for k, values in zip(self.places, self.values, strict=True))
+        at = self.start[list(self.places)]
+        nearest = (np.abs(values - x).argmin() for x, values in zip(at, self.values, strict=True))
         return tuple(map(int, nearest))
 
     def positions(self, rows: slice) -> Array:

@@ -118,9 +118,8 @@ def surface(
     """
     criteria = criteria_of(robot, payload, forces, largest_condition, limits)
     if not robot.positions.pose:
-        raise UnsupportedFeatureError(
-            f"positions of {robot.name} are not poses", field="surface", remedy="Use reach, polar or volume"
-        )
+        problem = f"positions of {robot.name} are not poses"
+        raise UnsupportedFeatureError(problem, field="surface", remedy="Use reach, polar or volume")
     start = checked_home(criteria, home)
     count = checked_count("latitudes", latitudes)
     z = np.linspace(-1.0, 1.0, 2 * count + 1)[1::2]

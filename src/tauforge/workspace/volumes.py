@@ -141,9 +141,8 @@ def volume(
     start = checked_position(robot, "home", home)
     if not robot.positions.pose:
         if orientation is not None:
-            raise ModelError(
-                f"the workspace of {robot.name} is that of its tool with any orientation", field="orientation"
-            )
+            problem = f"the workspace of {robot.name} is that of its tool with any orientation"
+            raise ModelError(problem, field="orientation")
         usual = VOLUME_SAMPLES if robot.loops is None else CLOSED_SAMPLES
         cubes = checked_count("points", CUBES_A_SIDE if points is None else points, MOST_A_SIDE)
         tried = checked_count("samples", usual if samples is None else samples)
@@ -243,11 +242,8 @@ def _box(criteria: Criteria, home: Array) -> Array | None:
             break
         half *= 2
     else:
-        raise ModelError(
-            f"the limits of {name} hold as far as {half / 2:.3g} m from home, so its workspace has no end",
-            field="limits",
-            remedy="Give it a limit that bounds it, such as a stroke",
-        )
+        problem = f"the limits of {name} hold as far as {half / 2:.3g} m from home, so its workspace has no end"
+        raise ModelError(problem, field="limits", remedy="Give it a limit that bounds it, such as a stroke")
     if not hold.any():
         return None
     for _ in range(TIGHTENINGS):

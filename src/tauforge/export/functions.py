@@ -17,6 +17,7 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.control.computed_torque import ComputedTorque
+from tauforge.control.traceable_robot import TraceableRobot
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation.arguments import check_names
 from tauforge.evaluation.functions import Argument, Function, choices, flat, results_of
@@ -28,8 +29,6 @@ from tauforge.kernels.specification import Shape, Specification
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
-from tauforge.simulation.step_formulas import NO_TIME
-from tauforge.simulation.traceable_robot import TraceableRobot
 from tauforge.tracing.graph import Graph, trace
 
 SPREAD = 0.1  # of varying fields about the robot's own values, in the states that functions are tried on
@@ -206,7 +205,7 @@ def computed_torque(robot: Robot, extra: Extra = NO_EXTRA) -> Specification:
         position, velocity, *target, kp, kv = (np.array(x, dtype=object) for x in columns[: len(names)])
         given = dict(zip((*extra.loads, *extra.varying), columns[len(names) :], strict=True))
         law.robot, law.kp, law.kv = _recorded(robot, extra, given), np.diag(kp), np.diag(kv)
-        return list(law.force(NO_TIME, position, velocity, MotionSample(*target)))
+        return list(law.force(0.0, position, velocity, MotionSample(*target)))
 
     def make_graph() -> Graph:
         try:
@@ -250,7 +249,7 @@ def step_reference(robot: Robot, extra: Extra, arguments: Sequence[Array]) -> tu
     more = [x.astype(float) for x in arguments[7:]]
     if more:
         law.robot = _Loaded(robot, partial(_forces, robot, extra, more))
-    return (law.force(NO_TIME, position, velocity, MotionSample(*target)),)
+    return (law.force(0.0, position, velocity, MotionSample(*target)),)
 
 
 def _forces(robot: Robot, extra: Extra, more: list[Array], *state: Array, **_: Any) -> Array:

@@ -133,9 +133,10 @@ class ProcessorReversePass:
     """
 
     def __init__(self, task: RolloutTask) -> None:
-        self.task, formulas = task, task.formulas(alone=True)
+        self.task = task
         self.gains, numbers = tuple(task.gains.values()), tuple(task.plant_numbers.values())
         try:
+            formulas = task.formulas(alone=True)
             self.steps = compiled_steps(task, formulas)
             adjoint = FormulaStepAdjoint if task.may_refuse else PlainStepAdjoint
             self.back: StepAdjoint = adjoint(formulas, task.plant, numbers, self.steps.parted)
@@ -182,7 +183,7 @@ class ProcessorReversePass:
                     by_added[:, k] = force_bar
                 target = task.target(k)
                 if self._law_back is not None and target is not None:
-                    wanted = map(np.ascontiguousarray, target)
+                    wanted = self.steps.prescribed(schedule.period * k, target)
                     found = self._law_back(*state, *wanted, *self.gains, force_bar)
                     bar = bar + np.concatenate(found[: len(state)], axis=1)
                     add_to(steered, found[len(state) :])

@@ -65,10 +65,10 @@ def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBa
     Identity: the gradients equal differences of rollouts, and those of the same steps in JAX.
     """
     task = rollout_task(*given, **options)
-    plant, controller, initial = task.plant, task.controller, options.get("initial")
-    if not task.compiles or not (task.on_gpu or kernels_allowed()):
-        problem = "gradients need compiled kernels, one of our own laws, and a robot whose steps are compiled"
-        raise UnsupportedFeatureError(problem, field="rollout")
+    plant, initial = task.plant, options.get("initial")
+    why = task.why_not_compiled or (None if task.on_gpu or kernels_allowed() else "kernels are switched off")
+    if why is not None:
+        raise UnsupportedFeatureError(f"gradients need compiled steps: {why}", field="rollout")
     if task.may_refuse and task.on_gpu:
         problem = f"gradients through rollouts of {plant.name} run on the processor only"
         remedy = "Give the initial states as NumPy arrays"
@@ -79,8 +79,6 @@ def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBa
             f"gradients are by the {plant.n} coordinates of {plant.name}, and the initial positions have {entries}"
         )
         raise UnsupportedFeatureError(f"{problem} entries", field="initial", remedy="Give the coordinates alone")
-    if controller is not None:
-        controller.reset()
     way_back: ReversePass = GpuReversePass(task) if task.on_gpu else ProcessorReversePass(task)
     runs = rollout_of(task, *way_back.records)
     finite, shape = runs.finite, runs.position.shape[:2]  # asked now: the user may change the arrays

@@ -37,6 +37,7 @@ from tauforge.validation import counted
 
 Fields = Mapping[str, Array]
 Report = Callable[[float], None]
+KERNELS = "kernels"  # of law, dynamics and integrator
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,6 +51,7 @@ class Rollout:
     target_position: (k, n) of the motion to follow
     places:          (n,) of the coordinates among the entries of a position; None where it has no others
     reasons:         why rows are NaN from some instant on, by their numbers; None on a GPU
+    stepped_by:      "kernels", or "methods" with the reason for which law and dynamics are called one after the other
     """
 
     time: Array
@@ -59,6 +61,7 @@ class Rollout:
     target_position: Array
     places: Array | None = None
     reasons: dict[int, str] | None = None
+    stepped_by: str = KERNELS
 
     def __repr__(self) -> str:
         runs, instants = self.position.shape[:2]
@@ -145,16 +148,16 @@ def rollout(
         forces=forces,
         record_every=record_every,
     )
-    if controller is not None:
-        controller.reset()
     if task.on_gpu:
         return rollout_of(task, *gpu_records(task, task.schedule.every))
     with _reporting(progress) as report:
-        steps = steps_of(task)
+        steps, stepped_by = steps_of(task)
+        if controller is not None:
+            controller.reset()
         found = recorded(task, steps, task.schedule.kept, report)
     positions, fields = at_the_ends(task, found[0])
     warn_of_stiffness(task.plant, positions, task.schedule.step, fields=fields)
-    return with_reasons(rollout_of(task, *found), steps.reasons)
+    return replace(with_reasons(rollout_of(task, *found), steps.reasons), stepped_by=stepped_by)
 
 
 def _without_start(task: RolloutTask, steps: Steps) -> None:
@@ -221,18 +224,18 @@ def _without_lost(position: Array, velocity: Array, force: Array) -> None:
         x[lost] = np.nan
 
 
-def steps_of(task: RolloutTask) -> Steps:
-    """The fastest steps that give the right answer."""
-    why = ""
-    if kernels_allowed() and task.compiles:
+def steps_of(task: RolloutTask) -> tuple[Steps, str]:
+    """The fastest steps that give the right answer, and what takes them, with the reason."""
+    why = "kernels are switched off"
+    if kernels_allowed():
         try:
             compiled = compiled_steps(task, task.formulas())
-            return WatchedSteps(compiled, own_steps(task)) if task.may_refuse else compiled
+            return WatchedSteps(compiled, own_steps(task)) if task.may_refuse else compiled, KERNELS
         except NoKernelError as error:
-            why = f": {error}"
+            why = str(error)
     if task.gains:
-        raise UnsupportedFeatureError(f"gains need compiled kernels, which are not to be had here{why}", field="gains")
-    return own_steps(task)
+        raise UnsupportedFeatureError(f"gains need compiled steps: {why}", field="gains")
+    return own_steps(task), f"methods: {why}"
 
 
 def own_steps(task: RolloutTask) -> BatchSteps:

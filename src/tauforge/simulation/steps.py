@@ -10,6 +10,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
+from tauforge.control.traceable_robot import kernel_stands_for
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.arguments import in_rows
 from tauforge.evaluation.unmodified import own_methods
@@ -19,7 +20,6 @@ from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import PlainState, StateSpace
 from tauforge.simulation.integrators import AHEAD, ENDING_ERRORS, RAN_AWAY, rk4
 from tauforge.simulation.step_formulas import StepFormulas
-from tauforge.simulation.traceable_robot import kernel_stands_for
 
 Fields = Mapping[str, Any]  # arrays by name
 State = tuple[Array, ...]  # the parts of all rows' states, (N, ...) each
@@ -54,7 +54,7 @@ class KernelSteps:
 
     def __init__(self, formulas: StepFormulas, plant: Robot, gains: Sequence[Array], fields: Sequence[Array]) -> None:
         self.gains, self.fields, self.space = gains, fields, plant.state_space
-        self.parts = len(formulas.state)
+        self.parts, self.targets = len(formulas.state), len(formulas.targets)
         self.ends = np.cumsum([numbers for (numbers,) in formulas.state.values()])[:-1]
         self.actuators, self.takes_added = len(plant.actuators), bool(formulas.added)
         self.reasons: dict[int, str] = {}
@@ -73,9 +73,13 @@ class KernelSteps:
         y = np.concatenate(state, axis=-1)
         return self.space.position(y), self.space.velocity(y)
 
-    def _asked(self, target: MotionSample | None, added: Array | None) -> list[Array]:
+    def prescribed(self, t: float, target: MotionSample) -> list[Array]:
+        """The target, and the time if the law looks at it."""
+        return [*map(np.ascontiguousarray, target), np.array(t)][: self.targets]
+
+    def _asked(self, t: float, target: MotionSample | None, added: Array | None) -> list[Array]:
         """Arguments of the law besides the state."""
-        wanted = [] if target is None else [np.ascontiguousarray(x) for x in target]
+        wanted = [] if target is None else self.prescribed(t, target)
         return [*wanted, *([added] if added is not None and self.takes_added else []), *self.gains]
 
 
@@ -96,7 +100,7 @@ class CompiledSteps(KernelSteps):
     def controlled(
         self, t: float, state: State, target: MotionSample | None, added: Array | None
     ) -> tuple[State, Array]:
-        found = self._first(*state, *self._asked(target, added), *self.fields)
+        found = self._first(*state, *self._asked(t, target, added), *self.fields)
         return found[: self.parts], found[-1] if self.actuators else np.zeros((len(state[0]), 0))
 
     def held(self, t: float, state: State, force: Array) -> State:
@@ -122,7 +126,7 @@ class StagedSteps(KernelSteps):
         self, t: float, state: State, target: MotionSample | None, added: Array | None
     ) -> tuple[State, Array]:
         if self._law is not None:
-            force = self._law(*state, *self._asked(target, added))
+            force = self._law(*state, *self._asked(t, target, added))
         else:
             force = np.zeros((len(state[0]), self.actuators)) + (0.0 if added is None else added)
         return self.held(t, state, force), force

@@ -1,7 +1,7 @@
 """Conditions for compiling laws and robots, and a robot whose methods record what a law asks of it.
 
-Only laws of exactly our own classes are compiled (`can_compile`), and only for robots whose methods, as far as laws
-call them, are those of the contract: a kernel does not see a method of a user's own.
+Steps are compiled only for robots whose methods, as far as laws call them, are those of the contract: a kernel does not
+see a method of a user's own.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from tauforge.algebra.scalars import arctangent, cos, sin
+from tauforge.algebra.scalars import Scalar, is_number
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
+from tauforge.control.law_arrays import law_array
 from tauforge.evaluation.unmodified import is_unmodified, method_is_ours, own_methods
 from tauforge.kernels.backends import NoKernelError
 from tauforge.robots.capabilities import Capability
@@ -31,22 +32,21 @@ def kernel_stands_for(robot: Robot, *methods: str) -> bool:
     return written and not own_methods(robot)
 
 
-def can_compile(controller: Controller | None, plant: Robot) -> bool:
-    """True if class and arrays determine the law, and formulas its model and the plant."""
+def why_not_compiled(controller: Controller | None, plant: Robot) -> str | None:
+    """Reason for which steps of a law and a plant are not compiled; None if they may be, once the law is recorded."""
     space = plant.state_space
     if space.formulas is None or not method_is_ours(type(space), "rates_under"):
-        return False
+        return f"{plant.name} has no formulas of its state"
     if not kernel_stands_for(plant, "forward_dynamics"):
-        return False
+        return f"{plant.name} has methods of its own"
     if controller is None:
-        return True
-    if not (is_unmodified(controller) and controller.compiles):
-        return False
-    gains = {name: value for name, value in vars(controller).items() if name != "robot"}
-    if not all(type(gain) is np.ndarray and gain.dtype == np.float64 for gain in gains.values()):
-        return False
-    model = controller.robot
-    return model.state_space.formulas is not None and kernel_stands_for(model, "inverse_dynamics")
+        return None
+    if not controller.traceable:
+        return f"{type(controller).__name__} does not say traceable = True"
+    model = getattr(controller, "robot", None)
+    if isinstance(model, Robot) and model.state_space.formulas is None:
+        return f"{model.name} has no formulas of its state"
+    return None
 
 
 def _method(of: Any, name: str, stand_in: Any, robot: Robot) -> Any:
@@ -83,10 +83,18 @@ class TraceableRobot:
 
     def _evaluator(self, name: str, arguments: Mapping[str, Array]) -> list[Array]:
         """One result (k,), for the methods of robots that ask for parts of their formulas."""
-        return [self._evaluated(name, *arguments.values())]
+        return [self._evaluated(name, *arguments.values()).ravel()]
 
     def _evaluated(self, name: str, *arguments: Array) -> Array:
-        return np.array(formula_results(self._robot, name, self._robot.model, *arguments), dtype=object)
+        scalars = [np.asarray(x).tolist() for x in arguments]
+        found = array_of(formula_results(self._robot, name, self._robot.model, *scalars))
+        shapes = self._robot.functions[name].results
+        return found.reshape(shapes[0]) if len(shapes) == 1 else found
+
+
+def array_of(scalars: list[Scalar]) -> Array:
+    """Of floats, or of what records."""
+    return np.array(scalars, float) if all(map(is_number, scalars)) else law_array(scalars)
 
 
 class TraceablePositions:
@@ -105,7 +113,7 @@ class TraceablePositions:
         error = robot.positions.coordinates(target) - robot.positions.coordinates(position)
         for k, coordinate in enumerate(robot.coordinates):
             if coordinate.wraps:
-                error[k] = arctangent(sin(error[k]), cos(error[k]))
+                error[..., k] = np.arctan2(np.sin(error[..., k]), np.cos(error[..., k]))
         return error
 
     def at(self, coordinates: Array, near: Array | None = None) -> Array:

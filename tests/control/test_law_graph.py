@@ -1,0 +1,459 @@
+"""Laws that anybody writes: recorded whole, or run step by step with the line and the reason."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import math
+import random
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import tauforge as tf
+from support.strategies import random_arm
+from tauforge.control import PD, ComputedTorque, Controller
+from tauforge.control.law_graph import LawGraph
+from tauforge.kernels.backends import NoKernelError
+
+SAME = 1e-12  # the same steps by another order of operations
+ARM = random_arm(np.random.default_rng(0), "RP")
+MOVE = tf.motion.JointMove([0, 0], [0.5, -0.2], 0.1)
+START = (np.array([[0.1, 0.0], [-0.1, 0.05], [0.02, -0.03]]), np.zeros(2))
+TIMES = {"step": 0.01, "control_period": 0.02}
+
+pytestmark = [pytest.mark.usefixtures("kernels_on"), pytest.mark.fault(35)]
+
+
+def rollout(law, arm=ARM, **options):
+    return tf.rollout(arm, law, MOVE, initial=START, **TIMES, **options)
+
+
+def simulated(law, k):
+    """`simulate` asks the law itself at every instant, so it is the oracle."""
+    return tf.simulate(ARM, law, MOVE, initial=(START[0][k], START[1]), **TIMES)
+
+
+def assert_is_simulated(law, by, **options):
+    got = rollout(law, **options)
+    assert got.stepped_by.startswith(by)
+    for k in range(len(START[0])):
+        one = simulated(law, k)
+        assert np.abs(got.position[k] - one.position[::2]).max() < SAME
+        assert np.abs(got.force[k] - one.force[::2]).max() < SAME * (1 + np.abs(one.force).max())
+    return got
+
+
+class Base(Controller):
+    """A law that can be traced; the others go wrong in one line."""
+
+    traceable = True
+
+    def force(self, t, position, velocity, target):
+        return 20.0 * (target.position - position) - 2.0 * velocity + self.more(t, position, velocity)
+
+    def more(self, t, position, velocity):
+        return 0.0 * position
+
+
+class Branch(Base):
+    def more(self, t, position, velocity):
+        if np.sum(velocity) > 1e9:  # here
+            return 0.1 * position
+        return 0.2 * position
+
+
+class BranchOnOne(Base):
+    def more(self, t, position, velocity):
+        rows = np.reshape(position, (-1, 2))
+        return np.reshape([[-q if q > 0.05 else q for q in row] for row in rows], np.shape(position))  # here
+
+
+class BranchOnTime(Base):
+    def more(self, t, position, velocity):
+        return position if t < 0.05 else -position  # here
+
+
+class Equality(Base):
+    def more(self, t, position, velocity):
+        if t == 0.02:  # here
+            return position
+        return -position
+
+
+class Membership(Base):
+    def more(self, t, position, velocity):
+        return position if t in {0.0, 0.02} else -position  # here
+
+
+class PlainSine(Base):
+    def more(self, t, position, velocity):
+        return math.sin(t) * position  # here
+
+
+class Floats(Base):
+    def more(self, t, position, velocity):
+        return np.asarray(position, dtype=float) * 2  # here
+
+
+class Exponential(Base):
+    def more(self, t, position, velocity):
+        return np.exp(-3 * t) * position  # here
+
+
+class Filled(Base):
+    def more(self, t, position, velocity):
+        push = np.zeros(np.shape(position))
+        push[..., 0] = position[..., 1]  # here
+        return push
+
+
+class LinearSystem(Base):
+    def more(self, t, position, velocity):
+        stiff = np.eye(2) + 0.1 * position[..., None] * position[..., None, :]
+        return np.linalg.solve(stiff, velocity[..., None])[..., 0]  # here
+
+
+class Counting(Base):
+    def __init__(self):
+        self.calls = 0
+
+    def reset(self):
+        self.calls = 0
+
+    def more(self, t, position, velocity):
+        self.calls += 1  # here
+        return 0.1 * position if self.calls > 3 else 0.3 * position
+
+
+class Integrating(Base):
+    def reset(self):
+        self.sum = 0.0
+
+    def more(self, t, position, velocity):
+        self.sum = self.sum + 0.02 * position  # here
+        return -self.sum
+
+
+class Listing(Base):
+    def __init__(self):
+        self.seen = []
+
+    def reset(self):
+        self.seen.clear()
+
+    def more(self, t, position, velocity):
+        self.seen.append(1)  # here
+        return 0.1 * len(self.seen) * position
+
+
+class Random(Base):
+    def __init__(self):
+        self.reset()
+
+    def reset(self):
+        self.generator = np.random.default_rng(1)
+
+    def more(self, t, position, velocity):
+        return self.generator.normal() * np.ones(np.shape(position))  # here
+
+
+class GlobalRandom(Base):
+    def reset(self):
+        np.random.seed(1)  # noqa: NPY002
+
+    def more(self, t, position, velocity):
+        return np.random.normal() * np.ones(np.shape(position))  # noqa: NPY002  # here
+
+
+class PythonsRandom(Base):
+    def reset(self):
+        random.seed(1)
+
+    def more(self, t, position, velocity):
+        return random.gauss(0.0, 1.0) * np.ones(np.shape(position))  # here
+
+
+CALLS = {"count": 0}
+NUMBER = 0
+
+
+class Global(Base):
+    def reset(self):
+        CALLS["count"] = 0
+
+    def more(self, t, position, velocity):
+        CALLS["count"] += 1  # here
+        return 0.1 * CALLS["count"] * position
+
+
+class GlobalNumber(Base):
+    def reset(self):
+        global NUMBER
+        NUMBER = 0
+
+    def more(self, t, position, velocity):
+        global NUMBER
+        NUMBER += 1  # here
+        return 0.1 * NUMBER * position
+
+
+def closing():
+    count = 0
+
+    class Closing(Base):
+        def reset(self):
+            nonlocal count
+            count = 0
+
+        def more(self, t, position, velocity):
+            nonlocal count
+            count += 1  # here
+            return 0.1 * count * position
+
+    return Closing
+
+
+class OfItsClass(Base):
+    count = 0
+
+    def reset(self):
+        type(self).count = 0
+
+    def more(self, t, position, velocity):
+        type(self).count += 1  # here
+        return 0.1 * self.count * position
+
+
+class Default(Base):
+    def reset(self):
+        type(self).more.__defaults__[0].clear()
+
+    def more(self, t, position, velocity, seen=[]):  # noqa: B006
+        seen.append(1)  # here
+        return 0.1 * len(seen) * position
+
+
+class Ticking(Base):
+    def reset(self):
+        self.ticks = itertools.count(1)
+
+    def more(self, t, position, velocity):
+        return 0.1 * next(self.ticks) * position  # here
+
+
+class Printing(Base):
+    def more(self, t, position, velocity):
+        print("asked", end="")  # here
+        return 0.1 * position
+
+
+class Reading(Base):
+    def more(self, t, position, velocity):
+        with open(__file__, encoding="utf-8") as file:  # here
+            return 0.1 * len(file.readline()) * position
+
+
+class Watching(Base):
+    def more(self, t, position, velocity):
+        return (0.1 + 0.0 * time.perf_counter()) * position  # here
+
+
+class Threading(Base):
+    def more(self, t, position, velocity):
+        found = []
+        thread = threading.Thread(target=lambda: found.append(0.1 * position))
+        thread.start()  # here
+        thread.join()
+        return found[0]
+
+
+class Catching(Base):
+    def more(self, t, position, velocity):
+        try:
+            return 0.1 * position if t < 0.05 else 0.3 * position  # here
+        except TypeError:
+            return -7.0 * position
+
+
+class Asking(Base):
+    def more(self, t, position, velocity):
+        return -7.0 * position if position.dtype == object else 0.1 * position
+
+
+class Raising(Base):
+    def more(self, t, position, velocity):
+        if not isinstance(t, float):
+            raise ValueError("a time is a float")  # here
+        return 0.1 * position
+
+
+UNTRACEABLE = {
+    Branch: "a branch on a value",
+    BranchOnOne: "a branch on a value",
+    BranchOnTime: "a branch on a value",
+    Equality: "a branch on a value",
+    Membership: "",
+    PlainSine: "a number is asked for",
+    Floats: "a number is asked for",
+    Exponential: "numpy.exp is not recorded",
+    Filled: "a number is asked for",
+    LinearSystem: "numpy.linalg.solve is not recorded",
+    Counting: "calls is changed by a call; what a law remembers is declared in `memory`",
+    Integrating: "",
+    Listing: "seen is changed by a call",
+    Random: "generator is changed by a call",
+    GlobalRandom: "numbers that differ from call to call",
+    PythonsRandom: "calls random, which does more than to compute",
+    Global: "CALLS is changed by a call",
+    GlobalNumber: "NUMBER is changed by a call",
+    closing(): "count is changed by a call",
+    OfItsClass: "count is changed by a call",
+    Default: "seen is changed by a call",
+    Ticking: "calls next, which does more than to compute",
+    Printing: "calls print, which does more than to compute",
+    Reading: "calls open, which does more than to compute",
+    Watching: "calls perf_counter, which does more than to compute",
+    Threading: "calls start_new_thread, which does more than to compute",
+    Catching: "a branch on a value",
+    Raising: "ValueError: a time is a float",
+}
+
+
+def marked_line(law):
+    lines, first = inspect.getsourcelines(law)
+    return first + next(k for k, line in enumerate(lines) if line.rstrip().endswith("# here"))
+
+
+@pytest.mark.parametrize("kind", UNTRACEABLE, ids=lambda kind: kind.__name__)
+def test_what_cannot_be_traced_runs_step_by_step(kind):
+    law = kind()
+    got = assert_is_simulated(law, "methods: ")
+    assert f"test_law_graph.py:{marked_line(kind)} `" in got.stepped_by
+    assert UNTRACEABLE[kind] in got.stepped_by
+
+
+def test_a_law_that_asks_what_it_is_given():
+    got = assert_is_simulated(Asking(), "methods: ")
+    assert "force gives numbers another answer than scalars that are recorded" in got.stepped_by
+    assert f"test_law_graph.py:{Base.force.__code__.co_firstlineno} `def force(" in got.stepped_by
+
+
+class Smooth(Base):
+    """Everything that NumPy does and a recording does too, in parts of shapes that broadcast."""
+
+    def __init__(self):
+        self.limit, self.matrix, self.note = 3.0, np.array([[1.0, 0.2], [0.0, 0.5]]), ["no", {"number": 2}]
+
+    def more(self, t, position, velocity):
+        x, v = position[..., 0], velocity[..., 1]
+        swing = np.sin(3 * t) * np.cos(x) + np.tanh(v) + np.sqrt(np.abs(x)) + np.arctan2(x, 1 + v**2) + np.hypot(x, v)
+        swing = swing + np.where((x > 0.05) & ~(v >= 0), x**3, np.where(x <= -0.1, -2.0, 1 / (2 + x)))
+        bent = np.clip(np.stack([swing, np.arctan(swing)], axis=-1), -self.limit, 0.4) @ self.matrix.T
+        bent = bent + np.maximum(position, velocity) - np.minimum(position[..., ::-1], 0.05) + 2.0 * (velocity < 0)
+        turned = np.zeros_like(position)
+        turned[..., 0] = np.einsum("...i,...i->...", position, velocity)
+        return bent + turned + np.sign(velocity) * np.sum(position, axis=-1, keepdims=True) + abs(position) ** -0.5
+
+
+def test_what_can_be_recorded():
+    """Branches on attributes, time, and the functions of NumPy that a law needs."""
+    START[0][:, 1] += 1e-3  # no zeros
+    for limit in (3.0, 0.2):
+        law = Smooth()
+        law.limit = limit
+        assert_is_simulated(law, "kernels")
+
+
+def test_nan_is_on_the_side_where_numpy_has_it():
+    class Sides(Base):
+        def more(self, t, position, velocity):
+            a, b = position[..., :1], velocity[..., :1]
+            found = [np.where(c, 1.0, 2.0) for c in (a < b, a <= b, a > b, a >= b, a == b, a != b, ~(a < b))]
+            return np.concatenate(
+                [sum(3.0**k * f for k, f in enumerate(found)), np.maximum(a, b) + np.minimum(a, b)], -1
+            )
+
+    graph, law = LawGraph(Sides(), ARM).forces_graph, Sides()
+    for a, b in itertools.product((-1.0, 0.0, 2.0, np.nan), repeat=2):
+        x, v = np.array([a, 0.0]), np.array([b, 0.0])
+        inputs = {f"position{k}": y for k, y in enumerate(x)} | {f"velocity{k}": y for k, y in enumerate(v)}
+        inputs |= {f"target{k}": np.float64(0.0) for k in range(2)}
+        assert np.array_equal(graph.evaluate(inputs), law.force(0.0, x, v, MOVE.sample(0.0)), equal_nan=True)
+
+
+def test_an_empty_subclass_is_ours():
+    class Mine(ComputedTorque):
+        """Mine."""
+
+    ours, mine = (LawGraph(kind(ARM), ARM) for kind in (ComputedTorque, Mine))
+    assert mine.origin == ours.origin
+    assert "forces_graph" not in vars(mine)  # it is found on the disk, and traced only where it is not
+    assert np.array_equal(rollout(Mine(ARM)).position, rollout(ComputedTorque(ARM)).position)
+
+
+def test_a_graph_identifies_a_law():
+    def law(number):
+        class Law(PD):
+            def force(self, t, position, velocity, target):
+                return number * super().force(t, position, velocity, target)
+
+        return LawGraph(Law(ARM, 100.0, 20.0), ARM).origin
+
+    assert law(2.0) == law(2.0)
+    assert law(2.0) != law(3.0)
+
+
+def test_a_law_that_does_not_say_so_is_not_traced():
+    class Plain(Base):
+        traceable = False
+
+    assert assert_is_simulated(Plain(), "methods: ").stepped_by == "methods: Plain does not say traceable = True"
+
+
+def test_the_former_word():
+    with pytest.raises(
+        tf.ModelError, match="compiles: the attribute compiles of Old is called traceable now"
+    ) as caught:
+        type("Old", (Controller,), {"compiles": True})
+    assert caught.value.remedy == "Write traceable = True"
+
+
+def test_what_is_recorded_is_a_copy():
+    """The user's law is not touched, and changes of it come too late for a graph that was made."""
+
+    class Kept(Base):
+        def __init__(self):
+            self.numbers, self.stiffness = [1.0, 2.0], np.array([30.0, 40.0])
+
+        def more(self, t, position, velocity):
+            return self.numbers[1] * self.stiffness * position
+
+    law = Kept()
+    graph = LawGraph(law, ARM).forces_graph
+    law.numbers[1], law.stiffness[0] = 5.0, 7.0
+    assert vars(law).keys() == {"numbers", "stiffness"}
+    assert graph == LawGraph(Kept(), ARM).forces_graph != LawGraph(law, ARM).forces_graph
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (lambda law: setattr(law, "lock", threading.Lock()), "Law cannot be copied and reset: cannot pickle"),
+        (lambda law: setattr(law, "force", lambda *_: [1.0]), "force gives 1 elements; expected 2 numbers"),
+        (lambda law: setattr(law, "force", lambda *_: ["a", "b"]), "force gives 2 elements; expected 2 numbers"),
+        (lambda law: setattr(law, "robot", Own(**ARM.__getstate__())), "has methods of its own, which Law may call"),
+    ],
+)
+def test_laws_that_cannot_be_recorded(change, match):
+    law = type("Law", (Base,), {})()
+    change(law)
+    with pytest.raises(NoKernelError, match=match):
+        LawGraph(law, ARM)
+
+
+class Own(tf.SerialArm):
+    def inverse_dynamics(self, q, qd, qdd, **options):
+        return 0.5 * super().inverse_dynamics(q, qd, qdd, **options)

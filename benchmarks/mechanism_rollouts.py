@@ -1,8 +1,8 @@
 """Steps of mechanisms' rollouts under computed torque: compiled ones beside the methods of law and mechanism.
 
 `python mechanism_rollouts.py` writes results/mechanism_rollouts/DATE.json. Both ways call kernels for all rows at once,
-on one core, interleaved, and must agree first. The compiled way has law, dynamics and integrator in one kernel, or in
-one for the law, one for a stage and one for the end of a step. Times are processor times.
+on one core, interleaved, and must agree first. The compiled way has one kernel for the law, one for a stage and one for
+the end of a step. Times are processor times.
 """
 
 from __future__ import annotations
@@ -81,7 +81,6 @@ def measured(mechanism: tf.Mechanism, seconds: float) -> dict[str, Any]:
         "name": mechanism.name,
         "freedom": mechanism.n,
         "operations": operations,
-        "one_kernel": operations <= rollouts.WHOLE,
         "first_use_s": first_use,
         "gap": float((mechanism.loop_gap(mine.position) / mechanism._analysis.size).max()),
         "ns": nanoseconds(turns),
@@ -96,7 +95,7 @@ def by_methods(call: Callable[[], Any]) -> Callable[[], Any]:
     """The same without compiled steps."""
 
     def called() -> Any:
-        with patch.object(rollouts, "compiled_steps", side_effect=NoKernelError("not wanted")):
+        with patch.object(rollouts, "CompiledLoop", side_effect=NoKernelError("not wanted")):
             return call()
 
     return called

@@ -31,7 +31,7 @@ from tauforge.evaluation.derivatives import with_derivatives
 from tauforge.evaluation.fast_path import is_installed
 from tauforge.evaluation.functions import Function
 from tauforge.robots.robot import noun_of
-from tauforge.simulation import Recording, rollouts, steps
+from tauforge.simulation import Recording, method_loop, rollouts
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
 
@@ -226,10 +226,10 @@ class OwnLaw(ComputedTorque):
         return super().force(t, position, velocity, target)
 
 
-@pytest.mark.parametrize(("law", "missing"), [(ComputedTorque, "BatchSteps"), (OwnLaw, "_row_by_row")])
+@pytest.mark.parametrize(("law", "missing"), [(ComputedTorque, "MethodLoop"), (OwnLaw, "_row_by_row")])
 def test_rollouts_run_on_kernels(monkeypatch, law, missing):
     """The whole step is compiled; the dynamics alone under a law of the user's. Initial states and lengths vary."""
-    monkeypatch.delattr(steps if missing == "_row_by_row" else rollouts, missing)
+    monkeypatch.delattr(method_loop if missing == "_row_by_row" else rollouts, missing)
     rng = np.random.default_rng(3)
     start, lengths = rng.normal(size=(5, 4)) * 0.1, rng.uniform(0.5, 0.8, 5)
     got = tf.rollout(
@@ -257,7 +257,7 @@ def test_every_law_of_ours(monkeypatch, law):
             force = force + textbook_forces(CART.parameters, *wanted)
         return force
 
-    monkeypatch.delattr(rollouts, "BatchSteps")
+    monkeypatch.delattr(rollouts, "MethodLoop")
     got = tf.rollout(CART, law, MOVE, plant=HEAVY, step=5e-3, control_period=0.01)
     expected = held_steps(by_hand, HEAVY.parameters, np.zeros((1, 4)), 5e-3, 2, 40)
     for mine, theirs in zip((got.position, got.velocity, got.force), expected, strict=True):

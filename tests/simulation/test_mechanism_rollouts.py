@@ -11,10 +11,9 @@ import tauforge as tf
 from support.mechanisms import crank_rocker, five_bar
 from support.tolerances import CENTRAL_DIFFERENCES, INTEGRATED, SAME_STEPS, error, error_beside
 from tauforge.robots.mechanism import state_space
-from tauforge.simulation import rollouts, steps
 from tauforge.simulation.integrators import RAN_AWAY
+from tauforge.simulation.method_loop import NO_FORCES, MethodLoop
 from tauforge.simulation.rollout_gradients import LEFT
-from tauforge.simulation.steps import NO_FORCES, BatchSteps
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
 GAP = 1e-12  # of the mechanism's size, at every recorded step
@@ -42,14 +41,11 @@ def ball_pendulum() -> tf.Mechanism:
     return tf.Mechanism(bodies=[bob, wheel], joints=joints, name="ball")
 
 
-@pytest.fixture(params=["one kernel", "a kernel for each stage"])
-def _kernels_alone(request: Any, monkeypatch: Any) -> None:
+@pytest.fixture
+def _kernels_alone(monkeypatch: Any) -> None:
     """No row may be left to the methods of the mechanism."""
-    if request.param != "one kernel":
-        monkeypatch.setattr(rollouts, "ONE_KERNEL_OPERATIONS", 0)
-        monkeypatch.delattr(rollouts, "CompiledSteps")
     for method in ("held", "some_held"):
-        monkeypatch.delattr(BatchSteps, method)
+        monkeypatch.delattr(MethodLoop, method)
 
 
 @pytest.mark.parametrize("law", ["computed torque", "pd", "gravity"])
@@ -110,7 +106,7 @@ def test_energy_stays_to_the_order_of_the_method() -> None:
 
 @pytest.mark.parametrize("name", ["flyball-governor", "bricard"])
 def test_a_mechanism_without_actuators(monkeypatch: Any, name: str) -> None:
-    monkeypatch.delattr(BatchSteps, "held")
+    monkeypatch.delattr(MethodLoop, "held")
     robot: Any = tf.load(name)
     assert not robot.actuators
     options: dict[str, Any] = {"duration": 0.02, "step": 1e-4, "control_period": 1e-3}
@@ -126,13 +122,13 @@ def test_a_mechanism_without_actuators(monkeypatch: Any, name: str) -> None:
 def test_rows_that_a_kernel_refuses_go_on_by_other_coordinates(monkeypatch: Any) -> None:
     """The cranks of a falling five-bar lose control on the way, each row's at its own time."""
     robot, refused = five_bar(), []
-    some_held = BatchSteps.some_held
+    some_held = MethodLoop.some_held
 
     def noted(self: Any, rows: Any, *more: Any) -> Any:
         refused.append(rows)
         return some_held(self, rows, *more)
 
-    monkeypatch.setattr(BatchSteps, "some_held", noted)
+    monkeypatch.setattr(MethodLoop, "some_held", noted)
     starts = np.array([START, [0.12, -0.18], [0.0, 0.0]])
     options: dict[str, Any] = {"duration": 0.5, "step": 1e-3, "control_period": 1e-3}
     runs = tf.rollout(robot, initial=(starts, np.zeros(2)), **options)
@@ -152,10 +148,8 @@ def one_falls(robot: tf.Mechanism, periods: int) -> dict[str, Any]:
     return {"initial": (START, np.zeros(2)), "forces": np.repeat(held[:, None], periods, axis=1)}
 
 
-@pytest.mark.parametrize("whole", [steps.ONE_KERNEL_OPERATIONS, 0])
-def test_a_row_that_cannot_go_on_says_why_and_leaves_the_others_alone(monkeypatch: Any, whole: int) -> None:
+def test_a_row_that_cannot_go_on_says_why_and_leaves_the_others_alone(monkeypatch: Any) -> None:
     """Where the kernel refuses a row, and the mechanism's own methods find no way either: here they accept no gap."""
-    monkeypatch.setattr(rollouts, "ONE_KERNEL_OPERATIONS", whole)
     robot = five_bar()
     options: dict[str, Any] = {"step": 1e-3, "control_period": 1e-3}
     good = tf.rollout(robot, **one_falls(robot, 250), **options)

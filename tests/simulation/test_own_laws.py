@@ -362,6 +362,6 @@ def test_our_own_run_compiled(monkeypatch, law):
         copy.copy(x), copy.deepcopy(x), inspect.signature(type(x)), inspect.get_annotations(type(x))
     again = pickle.loads(pickle.dumps(law))
     ARM.forward_dynamics(*np.zeros((3, 2)))
-    monkeypatch.delattr(rollouts, "BatchSteps")
+    monkeypatch.delattr(rollouts, "MethodLoop")
     for one in (law, again):
         assert rollout(one).finite.all()

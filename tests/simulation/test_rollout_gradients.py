@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -13,7 +14,7 @@ from support.strategies import random_arm
 from support.tolerances import error
 from tauforge.control import PD, ComputedTorque, FeedforwardPD, GravityPD, LegSpaceComputedTorque
 from tauforge.simulation import processor_gradients
-from tauforge.simulation.steps import CompiledSteps
+from tauforge.simulation.compiled_loop import CompiledLoop
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
 
@@ -170,18 +171,18 @@ def test_the_rollout_is_the_same():
 
 
 def test_states_that_are_computed_again(monkeypatch):
-    """Where memory is short, only some states are kept."""
+    """Where memory is short, only some states are kept, and those between two of them are computed at once."""
     rng = np.random.default_rng(8)
     given = arguments(LAWS["gravity"], rng)
     results, asked = [], []
-    controlled = CompiledSteps.controlled
-    monkeypatch.setattr(CompiledSteps, "controlled", lambda self, t, *x: [asked.append(t), controlled(self, t, *x)][1])
+    segment = CompiledLoop.segment
+    monkeypatch.setattr(CompiledLoop, "segment", lambda self, *x: [asked.append(x[1:]), segment(self, *x)][1])
     for stored in (processor_gradients.STORED, 1):
         monkeypatch.setattr(processor_gradients, "STORED", stored)
         runs, pull_back = tf.differentiable_rollout(ARM, LAWS["gravity"], MOVE, **given, **SCHEDULE)
         asked.clear()
         results.append(pull_back(position=runs.position, force=runs.force))
-        assert len(asked) == (0 if stored > 1 else PERIODS)
+        assert len(asked) == (PERIODS if stored > 1 else PERIODS // math.isqrt(PERIODS))
     for place in places(given):
         assert error(part(results[1], place), part(results[0], place)) < SAME
 

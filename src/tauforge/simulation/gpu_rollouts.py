@@ -25,8 +25,8 @@ from tauforge.kernels.specification import Shape, inputs_of
 from tauforge.simulation.integrators import AHEAD, FAR, WEIGHTS
 from tauforge.simulation.rollout_task import RolloutTask, RowGradients, as_rows
 from tauforge.simulation.step_formulas import StepFormulas, field_shape
-from tauforge.simulation.steps import ONE_KERNEL_OPERATIONS
 
+ONE_KERNEL_OPERATIONS = 10_000  # of a step of states that have doubts: larger ones take seconds to compile
 RECENT = 32  # kernels that are kept
 _recent: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,15 +16,15 @@ from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.kernels.backends import NoKernelError, backend_of
 from tauforge.robots.robot import Robot
+from tauforge.simulation.compiled_loop import CompiledLoop
 from tauforge.simulation.integrators import rk4, rk4_pulled_back
 from tauforge.simulation.rollout_task import RolloutTask, RowGradients
-from tauforge.simulation.rollouts import compiled_steps, recorded
+from tauforge.simulation.rollouts import without_lost, without_start
 from tauforge.simulation.step_formulas import StepFormulas
-from tauforge.simulation.steps import State
 
 Kernel = Callable[..., tuple[Array, ...]]
-Parted = Callable[[Array], State]  # the parts of a state
-Instant = tuple[State, Array]  # the state, and the forces that are held from then on
+Parted = Callable[[Array], list[Array]]  # the parts of a state
+Period = tuple[list[Array], Array]  # states (N, numbers) before its steps, and the forces that are held
 STORED = 2**27  # numbers of states that are kept for the reverse pass, 1 GiB; beyond, some are computed again
 
 
@@ -39,50 +40,11 @@ class ReversePass(Protocol):
         """From the gradients by the three records, of the same shapes; None for 0. Several threads may call it."""
 
 
-class StepAdjoint(Protocol):
-    """1. `step` gives the gradient by y before a step from that by the state after it, under forces that are held.
-    2. `record` gives the gradient by y from those by position and velocity there.
-    3. `start` gives the gradients by coordinates and velocity from that by y, at an initial position and velocity.
+class StepAdjoint:
+    """From gradients by what a step leads to, to gradients by what it starts from.
+
+    numbers: of the plant that rows have
     """
-
-    def step(self, y: Array, force: Array, bar: Array, totals: Sequence[Array]) -> Array: ...
-
-    def record(self, y: Array, by_position: Array, by_velocity: Array) -> Array: ...
-
-    def start(self, position: Array, velocity: Array, bar: Array) -> tuple[Array, Array]: ...
-
-
-class PlainStepAdjoint:
-    """Adjoint of steps whose state is position and velocity."""
-
-    def __init__(self, formulas: StepFormulas, plant: Robot, numbers: Sequence[Array], _: Parted) -> None:
-        self.n, self.h, self.numbers = plant.n, formulas.h, numbers
-        compile_ = backend_of("cpu").compile
-        self._acceleration: Kernel = compile_(formulas.acceleration(), "float64")
-        self._back: Kernel = compile_(formulas.acceleration_pulled_back(), "float64")
-
-    def step(self, y: Array, force: Array, bar: Array, totals: Sequence[Array]) -> Array:
-        n = self.n
-
-        def rates(y: Array) -> Array:
-            return np.concatenate([y[:, n:], self._acceleration(y[:, :n], y[:, n:], force, *self.numbers)], axis=1)
-
-        def pull_back(y: Array, slope: Array, rate_bar: Array) -> Array:
-            by_q, by_qd, *shares = self._back(y[:, :n], y[:, n:], force, *self.numbers, slope[:, n:], rate_bar[:, n:])
-            add_to(totals, shares)
-            return np.concatenate([by_q, rate_bar[:, :n] + by_qd], axis=1)
-
-        return rk4_pulled_back(rates, pull_back, y, self.h, bar)
-
-    def record(self, y: Array, by_position: Array, by_velocity: Array) -> Array:
-        return np.concatenate([by_position, by_velocity], axis=1)
-
-    def start(self, position: Array, velocity: Array, bar: Array) -> tuple[Array, Array]:
-        return bar[:, : self.n], bar[:, self.n :]
-
-
-class FormulaStepAdjoint:
-    """Adjoint of steps of any state that has formulas."""
 
     def __init__(self, formulas: StepFormulas, plant: Robot, numbers: Sequence[Array], parted: Parted) -> None:
         self.plant, self.h, self.numbers, self.parted = plant, formulas.h, numbers, parted
@@ -94,6 +56,7 @@ class FormulaStepAdjoint:
         self._start_back: Kernel = compile_(formulas.packed_pulled_back(), "float64")
 
     def step(self, y: Array, force: Array, bar: Array, totals: Sequence[Array]) -> Array:
+        """The gradient by y before a step from that by the state after it, under forces that are held."""
         forces = [force] if force.shape[-1] else []
         still = [np.zeros(part.shape[-1]) for part in self.parted(y)]
         shared = totals if forces else totals[1:]
@@ -103,7 +66,8 @@ class FormulaStepAdjoint:
 
         def pull_back(y: Array, slope: Array, rate_bar: Array) -> Array:
             parts = self.parted(y)
-            found = self._rates_back(*parts, *forces, *self.numbers, *self.parted(rate_bar))
+            bars = (*self.parted(slope), *self.parted(rate_bar))
+            found = self._rates_back(*parts, *forces, *self.numbers, *bars)
             add_to(shared, found[len(parts) :])
             return np.concatenate(found[: len(parts)], axis=1)
 
@@ -112,9 +76,11 @@ class FormulaStepAdjoint:
         return rk4_pulled_back(rates, pull_back, y, self.h, bar)
 
     def record(self, y: Array, by_position: Array, by_velocity: Array) -> Array:
+        """The gradient by y from those by position and velocity there."""
         return np.concatenate(self._record_back(*self.parted(y), by_position, by_velocity), axis=1)
 
     def start(self, position: Array, velocity: Array, bar: Array) -> tuple[Array, Array]:
+        """The gradients by coordinates and velocity from that by y, at an initial position and velocity."""
         by_position, by_velocity = self._start_back(position, velocity, *self.parted(bar))
         slopes = self.plant.positions.slopes(position)
         return np.einsum("ki,kij->kj", by_position, slopes), by_velocity
@@ -137,9 +103,8 @@ class ProcessorReversePass:
         self.gains, numbers = tuple(task.gains.values()), tuple(task.plant_numbers.values())
         try:
             formulas = task.formulas(alone=True)
-            self.steps = compiled_steps(task, formulas)
-            adjoint = FormulaStepAdjoint if task.may_refuse else PlainStepAdjoint
-            self.back: StepAdjoint = adjoint(formulas, task.plant, numbers, self.steps.parted)
+            self.loop, self._one = CompiledLoop(task, formulas, None), Lock()
+            self.back = StepAdjoint(formulas, task.plant, numbers, self.loop.parted)
             self._law_back = None
             if formulas.targets:
                 law_back = formulas.law_pulled_back(formulas.state | formulas.gains)
@@ -151,7 +116,10 @@ class ProcessorReversePass:
         self.spacing = spacing(task, STORED)
         kept = sorted({*range(0, periods, self.spacing), *task.schedule.kept})
         self.places = {k: place for place, k in enumerate(kept)}
-        self.checkpoints = recorded(task, self.steps, kept, lambda _: None)
+        without_start(task, self.loop.reasons)
+        with np.errstate(all="ignore"):
+            self.checkpoints = self.loop.records(kept, lambda _: None)
+            without_lost(*self.checkpoints)
         wanted = [self.places[k] for k in task.schedule.kept]
         self.records = tuple(x[:, wanted] for x in self.checkpoints)  # copies: the user may change them
 
@@ -166,16 +134,18 @@ class ProcessorReversePass:
         bar = np.zeros((1, 1))
         steered, moved = ([np.zeros((rows, *core)) for core in cores] for cores in (self.steering, self.moving))
         by_added = None if task.forces is None else np.zeros((rows, schedule.periods, m))
-        segment: list[Instant] = []
+        later: list[Period] = []
         with np.errstate(all="ignore"):
             for k in range(schedule.periods, -1, -1):
                 force_bar = np.zeros((rows, m))
                 if k == schedule.periods:
-                    state, force = self._checkpoint(k)
+                    states, force = self._checkpoint(k)
                 else:
-                    segment = segment or self._states(k)
-                    state, force = segment.pop()
-                    bar = self._period_back(schedule.period * k, state, force, bar, [force_bar, *moved])
+                    later = later or self._periods(k)
+                    states, force = later.pop()
+                    for y in reversed(states):
+                        bar = self.back.step(y, force, bar, [force_bar, *moved])
+                y = states[0]
                 place = recorded_at.get(k)
                 if place is not None:
                     force_bar = force_bar + by_force[:, place]
@@ -183,49 +153,31 @@ class ProcessorReversePass:
                     by_added[:, k] = force_bar
                 target = task.target(k)
                 if self._law_back is not None and target is not None:
-                    wanted = self.steps.prescribed(schedule.period * k, target)
-                    found = self._law_back(*state, *wanted, *self.gains, force_bar)
-                    bar = bar + np.concatenate(found[: len(state)], axis=1)
-                    add_to(steered, found[len(state) :])
+                    parts, wanted = self.loop.parted(y), self.loop.prescribed(k, target)
+                    found = self._law_back(*parts, *wanted, *self.gains, force_bar)
+                    bar = bar + np.concatenate(found[: len(parts)], axis=1)
+                    add_to(steered, found[len(parts) :])
                 if place is not None:
-                    y = np.concatenate(state, axis=1)
                     bar = bar + self.back.record(y, by_position[:, place], by_velocity[:, place])
             first = self.back.start(task.position, task.velocity, bar)
         gains, plant = (dict(zip(task.gains, steered, strict=True)), dict(zip(task.plant_numbers, moved, strict=True)))
         return RowGradients(*first, gains, plant, by_added)
 
-    def _checkpoint(self, k: int) -> Instant:
+    def _checkpoint(self, k: int) -> Period:
         q, qd, force = (np.ascontiguousarray(x[:, self.places[k]]) for x in self.checkpoints)
-        return self.steps.start(q, qd), force
+        return [np.concatenate(self.loop.start(q, qd), axis=1)], force
 
-    def _states(self, last: int) -> list[Instant]:
-        """States and forces from the checkpoint before an instant to that instant."""
-        schedule, first = self.task.schedule, last // self.spacing * self.spacing
-        state, force = self._checkpoint(first)
-        if first == last:
-            return [(state, force)]
-        states: list[Instant] = []
-        for k in range(first, last + 1):
-            t = schedule.period * k
-            reached, force = self.steps.controlled(t, state, self.task.target(k), self.task.added(k))
-            states.append((state, force))
-            state = reached
-            for i in range(1, schedule.substeps):
-                state = self.steps.held(t + i * schedule.step, state, force)
-        return states
-
-    def _period_back(self, t: float, state: State, force: Array, bar: Array, totals: Sequence[Array]) -> Array:
-        """From the gradient by the state after a period to that by the state before it.
-
-        totals: gradients by the forces that are held and by the plant's numbers, which are added to
-        """
-        schedule = self.task.schedule
-        states: list[State] = [state]
-        for i in range(1, schedule.substeps):
-            states.append(self.steps.held(t + i * schedule.step, states[-1], force))
-        for before in reversed(states):
-            bar = self.back.step(np.concatenate(before, axis=1), force, bar, totals)
-        return bar
+    def _periods(self, last: int) -> list[Period]:
+        """From the checkpoint before a period to that period."""
+        substeps, first = self.task.schedule.substeps, last // self.spacing * self.spacing
+        (y,), force = self._checkpoint(first)
+        if first == last and substeps == 1:
+            return [([y], force)]
+        with self._one:
+            *parts, forces = self.loop.segment(y, first, last + 1)
+        states = np.concatenate(parts, axis=-1)
+        starts = range(0, states.shape[1], substeps)
+        return [([states[:, i] for i in range(start, start + substeps)], forces[:, start]) for start in starts]
 
 
 def spacing(task: RolloutTask, numbers: int) -> int:

@@ -21,13 +21,13 @@ from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.arrays import KERNEL_DTYPES, is_on_gpu
 from tauforge.kernels.specification import Shape
 from tauforge.motion.motion import Motion, MotionSample, in_velocities_of, positive
+from tauforge.robots.capabilities import Fields
 from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import PlainState
 from tauforge.simulation import checks
 from tauforge.simulation.stability import warn_of_sampling
 from tauforge.simulation.step_formulas import Given, StepFormulas, field_shape
-from tauforge.simulation.steps import Fields
 from tauforge.validation import did_you_mean
 
 AS_A_CLASS = (

@@ -1,15 +1,15 @@
 """`tf.rollout`: thousands of simulations at once, so that a Monte Carlo study is one call.
 
 A law that is arithmetic on the robot's dynamics (computed torque and the proportional ones), the dynamics and the
-integrator's step are traced together into one kernel (`steps.CompiledSteps`) where the robot has formulas of its state.
-Rows that such a kernel refuses are stepped by the robot's own methods (`steps.BatchSteps`). Otherwise the law, and then
-the kernel of the dynamics, are called for all rows at once between steps of the same Runge-Kutta. A
-robot with a method accelerations or forward_dynamics of its own is called row by row.
+integrator are traced into kernels that call one another (`CompiledLoop`) where the robot has formulas of its state.
+Rows that such a kernel refuses are stepped by the robot's own methods (`MethodLoop`). Otherwise the law, and then the
+kernel of the dynamics, are called for all rows at once between steps of the same Runge-Kutta. A robot with a method
+accelerations or forward_dynamics of its own is called row by row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,12 +27,12 @@ from tauforge.kernels.backends import NoKernelError
 from tauforge.motion.motion import Motion
 from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
+from tauforge.simulation.compiled_loop import CompiledLoop
 from tauforge.simulation.gpu_rollouts import gpu_records
 from tauforge.simulation.integrators import FAR, RAN_AWAY, ran_away
+from tauforge.simulation.method_loop import MethodLoop
 from tauforge.simulation.rollout_task import RolloutTask, rollout_task
 from tauforge.simulation.stability import warn_of_stiffness
-from tauforge.simulation.step_formulas import StepFormulas
-from tauforge.simulation.steps import ONE_KERNEL_OPERATIONS, BatchSteps, CompiledSteps, StagedSteps, Steps, WatchedSteps
 from tauforge.validation import counted
 
 Fields = Mapping[str, Array]
@@ -151,20 +151,23 @@ def rollout(
     if task.on_gpu:
         return rollout_of(task, *gpu_records(task, task.schedule.every))
     with _reporting(progress) as report:
-        steps, stepped_by = steps_of(task)
+        loop, stepped_by = loop_of(task)
         if controller is not None:
             controller.reset()
-        found = recorded(task, steps, task.schedule.kept, report)
+        without_start(task, loop.reasons)
+        with np.errstate(all="ignore"):
+            found = loop.records(task.schedule.kept, report)
+            without_lost(*found)
     positions, fields = at_the_ends(task, found[0])
     warn_of_stiffness(task.plant, positions, task.schedule.step, fields=fields)
-    return replace(with_reasons(rollout_of(task, *found), steps.reasons), stepped_by=stepped_by)
+    return replace(with_reasons(rollout_of(task, *found), loop.reasons), stepped_by=stepped_by)
 
 
-def _without_start(task: RolloutTask, steps: Steps) -> None:
-    """Rows at whose start the plant has no accelerations are NaN."""
+def without_start(task: RolloutTask, reasons: dict[int, str]) -> None:
+    """Rows at whose start the plant has no accelerations become NaN; adds the reasons."""
     fields = in_rows(task.plant, task.plant_fields, task.rows)
     refused = task.plant.state_space.start_refusals(task.position, task.velocity, fields)
-    steps.reasons.update(refused)
+    reasons.update(refused)
     task.position[list(refused)] = np.nan
 
 
@@ -183,31 +186,6 @@ def rollout_of(task: RolloutTask, position: Any, velocity: Any, force: Any) -> R
     return Rollout(times, position, velocity, force, task.target_positions(), places)
 
 
-def recorded(task: RolloutTask, steps: Steps, kept: Sequence[int], report: Report) -> tuple[Array, Array, Array]:
-    """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods."""
-    _without_start(task, steps)
-    schedule, state = task.schedule, steps.start(task.position, task.velocity)
-    widths = (task.plant.positions.size, task.plant.n, len(task.plant.actuators))
-    position, velocity, force = (np.empty((task.rows, len(kept), width)) for width in widths)
-    place = 0
-    with np.errstate(all="ignore"):
-        for k in range(schedule.periods + 1):
-            t = schedule.period * k
-            reached, forces = steps.controlled(t, state, task.target(k), task.added(k))
-            if kept[place] == k:
-                position[:, place], velocity[:, place] = steps.read(state)
-                force[:, place] = forces
-                place += 1
-            if k == schedule.periods:
-                break
-            state = reached
-            for i in range(1, schedule.substeps):
-                state = steps.held(t + i * schedule.step, state, forces)
-            report((k + 1) / schedule.periods)
-        _without_lost(position, velocity, force)
-    return position, velocity, force
-
-
 def at_the_ends(task: RolloutTask, position: Array) -> tuple[Array, Fields]:
     """The first and the last of the recorded positions (N, k, n), and the plant's fields there."""
     fields = in_rows(task.plant, task.plant_fields, task.rows)
@@ -215,7 +193,7 @@ def at_the_ends(task: RolloutTask, position: Array) -> tuple[Array, Fields]:
     return np.concatenate([position[:, 0], position[:, -1]]), ends
 
 
-def _without_lost(position: Array, velocity: Array, force: Array) -> None:
+def without_lost(position: Array, velocity: Array, force: Array) -> None:
     """Sets rows (N, k, n) to NaN from the instant at which they have run away."""
     if all(x.min() >= -FAR and x.max() <= FAR for x in (position, velocity)):
         return  # most often, and this is quicker
@@ -224,28 +202,17 @@ def _without_lost(position: Array, velocity: Array, force: Array) -> None:
         x[lost] = np.nan
 
 
-def steps_of(task: RolloutTask) -> tuple[Steps, str]:
-    """The fastest steps that give the right answer, and what takes them, with the reason."""
+def loop_of(task: RolloutTask) -> tuple[CompiledLoop | MethodLoop, str]:
+    """The fastest loop that gives the right answer, and what it steps by, with the reason."""
     why = "kernels are switched off"
     if kernels_allowed():
         try:
-            compiled = compiled_steps(task, task.formulas())
-            return WatchedSteps(compiled, own_steps(task)) if task.may_refuse else compiled, KERNELS
+            return CompiledLoop(task, task.formulas(), lambda: MethodLoop(task)), KERNELS
         except NoKernelError as error:
             why = str(error)
     if task.gains:
         raise UnsupportedFeatureError(f"gains need compiled steps: {why}", field="gains")
-    return own_steps(task), f"methods: {why}"
-
-
-def own_steps(task: RolloutTask) -> BatchSteps:
-    return BatchSteps(task.controller, task.plant, task.plant_fields, task.rows, task.schedule.step)
-
-
-def compiled_steps(task: RolloutTask, formulas: StepFormulas) -> CompiledSteps | StagedSteps:
-    """In one kernel for a step, or in several where one would take long to compile."""
-    kind = StagedSteps if task.may_refuse and formulas.operations > ONE_KERNEL_OPERATIONS else CompiledSteps
-    return kind(formulas, task.plant, tuple(task.gains.values()), tuple(task.plant_numbers.values()))
+    return MethodLoop(task), f"methods: {why}"
 
 
 @contextmanager

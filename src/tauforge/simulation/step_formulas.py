@@ -20,7 +20,7 @@ from tauforge.evaluation.unmodified import is_unmodified
 from tauforge.kernels.specification import Shape, Specification, inputs_of
 from tauforge.robots.loads import PAYLOAD
 from tauforge.robots.robot import Robot
-from tauforge.robots.state_space import ALONE, Judged, StateFormulas, formula_results
+from tauforge.robots.state_space import ALONE, Judged, PlainFormulas, StateFormulas, formula_results
 from tauforge.simulation.integrators import WEIGHTS, rk4
 from tauforge.tracing.differentiation import pulled_back
 from tauforge.tracing.graph import Graph, trace
@@ -117,9 +117,13 @@ class StepFormulas:
         return self._specified("held_step", formula, arguments, tuple(self.state.values()))
 
     def law(self) -> Specification:
-        """State, targets, added forces, gains -> forces."""
-        arguments = self.state | self.targets | self.added | self.gains
-        return self._specified("law", lambda **more: self._forces(more), arguments, (self.forces_shape,), law=True)
+        """State, the rates of the stage before, how far these lead (s), targets, added forces, gains -> forces."""
+        arguments = self.state | self.slopes() | {AHEAD: ()} | self.targets | self.added | self.gains
+
+        def formula(**given: Scalars) -> list[Scalar]:
+            return self._forces(given | self._ahead(given))
+
+        return self._specified("law", formula, arguments, (self.forces_shape,), law=True)
 
     def stage(self) -> Specification:
         """State, the rates of the stage before, how far these lead (s), forces, fields -> rates of the state.
@@ -130,9 +134,7 @@ class StepFormulas:
 
         def formula(**given: Scalars) -> list[Scalar]:
             model, loads = self._model(given)
-            (ahead,) = given[AHEAD]
-            slope = [x for name in self.slopes() for x in given[name]]
-            y = [x + ahead * rate for x, rate in zip(self._y(given), slope, strict=True)]
+            y = self._y(self._ahead(given))
             return self._tainted(self._space.rates(model, y, given.get(FORCE, []), loads))
 
         return self._specified("stage", formula, arguments, tuple(self.state.values()))
@@ -201,34 +203,32 @@ class StepFormulas:
         gradients pulled back through forward dynamics.
         """
         arguments = self._acceleration_arguments
-        wanted = self.state | {FORCE: self.forces_shape} | self.fields
-
-        def formula(acceleration: Scalars, acceleration_bar: Scalars, **given: Scalars) -> list[Scalar]:
-            graph = traced(self._acceleration, arguments)
-            if not self._can_invert:
-                return pulled_back(graph, named(given), inputs_of(wanted.items()), acceleration_bar)[1]
-            forces = inputs_of({FORCE: self.forces_shape}.items())
-            force_bar = pulled_back(graph, named(given), forces, acceleration_bar)[1]
-            others = self.state | self.fields
-            inverse = traced(self._inverse, self.state | {ACCELERATION: self.state["qd"]} | self.fields)
-            given = {name: given[name] for name in others} | {ACCELERATION: acceleration}
-            bars = iter(pulled_back(inverse, named(given), inputs_of(others.items()), [-x for x in force_bar])[1])
-            by = {name: [next(bars) for _ in range(math.prod(core))] for name, core in others.items()}
-            by[FORCE] = force_bar
-            return [bar for name in wanted for bar in by[name]]
-
         more = dict.fromkeys((ACCELERATION, ACCELERATION + BAR), self.state["qd"])
-        return self._specified("acceleration_pulled_back", formula, arguments | more, tuple(wanted.values()))
+        wanted = tuple((self.state | {FORCE: self.forces_shape} | self.fields).values())
+        return self._specified("acceleration_pulled_back", self._acceleration_bars, arguments | more, wanted)
 
     def rates_pulled_back(self) -> Specification:
-        """State, forces, fields and the gradient by the state's rates -> gradients by state, forces and fields."""
+        """State, forces, fields, the state's rates and the gradient by these -> gradients by state, forces and fields.
+
+        The rates serve plain states (`acceleration_pulled_back`).
+        """
         arguments = self.state | self.forces | self.fields
+        bars = {name + BAR: core for name, core in self.state.items()}
 
         def formula(**given: Scalars) -> list[Scalar]:
             model, loads = self._model(given)
             return self._space.rates(model, self._y(given), given.get(FORCE, []), loads).values
 
-        return self._pulled_back("rates", formula, arguments, tuple(self.state))
+        def back(**given: Scalars) -> list[Scalar]:
+            slopes, by = ([given.pop(name) for name in names] for names in (self.slopes(), bars))
+            if type(self._space) is PlainFormulas:
+                found = self._acceleration_bars(slopes[1], by[1], **({FORCE: []} | given))
+                n = self._n
+                return [*found[:n], *(x + bar for x, bar in zip(found[n : 2 * n], by[0], strict=True)), *found[2 * n :]]
+            graph = traced(formula, arguments)
+            return pulled_back(graph, named(given), inputs_of(arguments.items()), [x for part in by for x in part])[1]
+
+        return self._specified("rates_pulled_back", back, arguments | self.slopes() | bars, tuple(arguments.values()))
 
     def renewal_pulled_back(self) -> Specification:
         """State before it is renewed and the gradient by the one after it -> gradient by the state before."""
@@ -282,6 +282,14 @@ class StepFormulas:
         """The parts of the state, one after another."""
         return [x for name in self.state for x in more[name]]
 
+    def _ahead(self, more: Mapping[str, Scalars]) -> dict[str, Scalars]:
+        """The parts of the state of a stage."""
+        (ahead,) = more[AHEAD]
+        pairs = zip(self.state, self.slopes(), strict=True)
+        return {
+            name: [x + ahead * rate for x, rate in zip(more[name], more[slope], strict=True)] for name, slope in pairs
+        }
+
     def _packed(self, position: Scalars, velocity: Scalars) -> list[Scalar]:
         return self._space.packed(self._plant.model, position, velocity)
 
@@ -310,6 +318,22 @@ class StepFormulas:
     def _acceleration(self, q: Scalars, qd: Scalars, force: Scalars, **more: Scalars) -> list[Scalar]:
         model, loads = self._model(more)
         return formula_results(self._plant, "forward_dynamics", model, q, qd, force, loads=loads)
+
+    def _acceleration_bars(self, acceleration: Scalars, acceleration_bar: Scalars, **given: Scalars) -> list[Scalar]:
+        """By `acceleration_pulled_back`."""
+        arguments = self._acceleration_arguments
+        graph = traced(self._acceleration, arguments)
+        if not self._can_invert:
+            return pulled_back(graph, named(given), inputs_of(arguments.items()), acceleration_bar)[1]
+        forces = inputs_of({FORCE: self.forces_shape}.items())
+        force_bar = pulled_back(graph, named(given), forces, acceleration_bar)[1]
+        others = self.state | self.fields
+        inverse = traced(self._inverse, self.state | {ACCELERATION: self.state["qd"]} | self.fields)
+        given = {name: given[name] for name in others} | {ACCELERATION: acceleration}
+        bars = iter(pulled_back(inverse, named(given), inputs_of(others.items()), [-x for x in force_bar])[1])
+        by = {name: [next(bars) for _ in range(math.prod(core))] for name, core in others.items()}
+        by[FORCE] = force_bar
+        return [bar for name in arguments for bar in by[name]]
 
     def _inverse(self, q: Scalars, qd: Scalars, acceleration: Scalars, **more: Scalars) -> list[Scalar]:
         model, loads = self._model(more)

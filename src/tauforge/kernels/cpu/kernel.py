@@ -21,16 +21,18 @@ from tauforge.kernels.cpu.code_memory import need_memory
 from tauforge.kernels.cpu.engine import Host, host
 from tauforge.kernels.cpu.llvm_body import Operand, emit_body
 from tauforge.kernels.cpu.llvm_builtin import ADDRESSES, builtin_function
-from tauforge.kernels.cpu.llvm_loop import OFFSETS, loop_function, spoil_function
+from tauforge.kernels.cpu.llvm_loop import OFFSETS, block_function, loop_function, spoil_function
 from tauforge.kernels.cpu.llvm_rows import copies
 from tauforge.kernels.cpu.numpy_binding import TYPE_NUMBERS, generalized_ufunc
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.tracing.graph import Graph
 
-ATTRIBUTES = (
-    'attributes #0 = { nounwind "no-trapping-math"="true" %(width)s }\n'
-    'attributes #1 = { noinline nounwind alignstack=64 "no-trapping-math"="true" %(width)s }\n'
-)
+
+def attributes(host: Host) -> str:
+    """Of functions, #0, and of those with vectors, #1."""
+    width = f'"prefer-vector-width"="{host.vector_bits}" "min-legal-vector-width"="{host.vector_bits}"'
+    common = f'"no-trapping-math"="true" {width}'
+    return f"attributes #0 = {{ nounwind {common} }}\nattributes #1 = {{ noinline nounwind alignstack=64 {common} }}\n"
 
 
 def emit_module(
@@ -39,7 +41,7 @@ def emit_module(
     host: Host,
     bits: int,
 ) -> str:
-    """LLVM source with `loop` (the gufunc's inner loop) and, in 64 bits, `builtin` (for one state).
+    """LLVM source with `loop` (the gufunc's inner loop) and, in 64 bits, `builtin` (for one state) and `block`.
 
     Blocks of rows with a doubt that is not below the specification's limit are counted in `doubts`.
     """
@@ -55,12 +57,12 @@ def emit_module(
     writers = [spoil_function(ins, outs, bits, lanes), loop_function(body, ins, outs, bits, lanes, host)]
     if bits == 64:
         texts.append(f"@addresses = global [{len(ADDRESSES)} x ptr] zeroinitializer\n")
-        writers.append(builtin_function(body, ins, outs, host))
+        texts.append(f"@scratch_bytes = constant i64 {body.scratch * lanes * bits // 8}\n")
+        writers += [builtin_function(body, ins, outs, host), block_function(body, bits, lanes, host)]
     for head, code in writers:
         texts.append(head + " {\nentry:\n" + "\n".join(code.lines) + "\n}\n")
         declarations |= code.declarations
-    width = f'"prefer-vector-width"="{host.vector_bits}" "min-legal-vector-width"="{host.vector_bits}"'
-    return "".join([*texts, *(f"{d}\n" for d in sorted(declarations)), ATTRIBUTES % {"width": width}])
+    return "".join([*texts, *(f"{d}\n" for d in sorted(declarations)), attributes(host)])
 
 
 MAX_NODES = 16_000  # for larger graphs the NumPy reference is used

@@ -57,6 +57,17 @@ def spoil_function(ins: Sequence[Operand], outs: Sequence[Operand], bits: int, l
     return "define internal void @spoil(ptr %table) #1", code
 
 
+def block_function(body: VectorBody, bits: int, lanes: int, host: Host) -> tuple[str, Writer]:
+    """void block(ptr table, ptr scratch): a block of rows where the table says, for the time loop.
+
+    scratch: as many bytes as the module's `scratch_bytes` says, aligned as a vector is
+    """
+    code = Writer()
+    run_body(code, body, Vectors(code, bits, lanes, avx512=host.has_avx512), "%table", "%scratch")
+    code.do("ret void")
+    return "define void @block(ptr %table, ptr %scratch) #1", code
+
+
 STACK_BYTES = 64 * 1024  # larger blocks come from the heap
 
 OFFSETS = """define internal i1 @offsets(ptr %off, i64 %d0, i64 %d1, i64 %d2, i64 %s0, i64 %s1, i64 %s2, i64 %item) #1 {

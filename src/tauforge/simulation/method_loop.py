@@ -1,0 +1,155 @@
+"""The time loop by the methods of law and plant: each is called for all rows at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.control.traceable_robot import kernel_stands_for
+from tauforge.errors import UnsupportedFeatureError
+from tauforge.evaluation.arguments import in_rows
+from tauforge.evaluation.unmodified import own_methods
+from tauforge.robots.capabilities import Fields
+from tauforge.robots.robot import Robot
+from tauforge.robots.state_space import StateSpace
+from tauforge.simulation.integrators import ENDING_ERRORS, RAN_AWAY, rk4
+from tauforge.simulation.rollout_task import RolloutTask
+
+Acceleration = Callable[[Array, Array, Array], Array]  # of positions, velocities and forces
+RatesUnder = Callable[[Array, Array], Array]  # of states and forces
+NO_FORCES = "the controller returned non-finite forces"
+
+
+class MethodLoop:
+    """All rows of a task from step to step. A state is that of the integrators.
+
+    reasons: why rows have no state any more, by their numbers
+    """
+
+    def __init__(self, task: RolloutTask) -> None:
+        plant, fields, rows = task.plant, task.plant_fields, task.rows
+        self.task, self.plant, self.space, self.h = task, plant, plant.state_space, task.schedule.step
+        self.rates, self.fields = rates_of(plant, fields, rows), in_rows(plant, fields, rows)
+        self.reasons: dict[int, str] = {}
+
+    def records(self, kept: Sequence[int], report: Callable[[float], None]) -> tuple[Array, Array, Array]:
+        """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods."""
+        task, schedule, plant, space = self.task, self.task.schedule, self.plant, self.space
+        y = space.pack(task.position, task.velocity)
+        widths = (plant.positions.size, plant.n, len(plant.actuators))
+        position, velocity, force = (np.empty((task.rows, len(kept), width)) for width in widths)
+        places = {k: place for place, k in enumerate(kept)}
+        for k in range(schedule.periods + 1):
+            now, forces = (space.position(y), space.velocity(y)), self.forces(k, y)
+            place = places.get(k)
+            if place is not None:
+                (position[:, place], velocity[:, place]), force[:, place] = now, forces
+            if k == schedule.periods:
+                break
+            for _ in range(schedule.substeps):
+                y = self.held(y, forces)
+            report((k + 1) / schedule.periods)
+        return position, velocity, force
+
+    def forces(self, k: int, y: Array) -> Array:
+        """(N, m) at an instant."""
+        task, target, added = self.task, self.task.target(k), self.task.added(k)
+        force = np.zeros((len(y), len(self.plant.actuators)))
+        if task.controller is not None and target is not None:
+            t = task.schedule.period * k
+            force = force + task.controller.force(t, self.space.position(y), self.space.velocity(y), target)
+        return force if added is None else force + added
+
+    def held(self, y: Array, force: Array) -> Array:
+        reached = self._stepped(self.rates, y, force)
+        self._note(np.arange(len(y)), y, force, reached)
+        return reached
+
+    def some_held(self, rows: Array, y: Array, force: Array) -> Array:
+        """States after a step of some rows alone; y, force: theirs"""
+        fields = {name: value[rows] for name, value in self.fields.items()}
+        reached = self._stepped(rates_of(self.plant, fields, len(rows)), y, force)
+        self._note(rows, y, force, reached)
+        return reached
+
+    def _stepped(self, rates: RatesUnder, y: Array, force: Array) -> Array:
+        return self.space.renewed(rk4(lambda _, y: rates(y, force), 0.0, y, self.h))
+
+    def _note(self, rows: Array, y: Array, force: Array, reached: Array) -> None:
+        """Note a reason for every row that had a state and has none after the step."""
+        if np.isfinite(reached).all():
+            return
+        for k in np.flatnonzero(~np.isfinite(reached).all(axis=-1) & np.isfinite(y).all(axis=-1)):
+            self.reasons.setdefault(int(rows[k]), self._reason(int(rows[k]), y[k], force[k]))
+
+    def _reason(self, row: int, y: Array, force: Array) -> str:
+        """Reason for which a row is lost: stepped alone, it raises the error."""
+        if not np.isfinite(force).all():
+            return NO_FORCES
+        fields = {name: value[row] for name, value in self.fields.items()}
+        try:
+            self._stepped(lambda y, force: self.space.rates_under(y, force, fields=fields), y, force)
+        except ENDING_ERRORS as error:
+            return error.reason
+        except UnsupportedFeatureError:  # a plant whose fields vary in kernels alone
+            pass
+        return RAN_AWAY
+
+
+def rates_of(plant: Robot, fields: Fields, rows: int) -> RatesUnder:
+    """Time derivatives of all rows' states under forces."""
+    space = plant.state_space
+    if type(space).rates_under is not StateSpace.rates_under:  # its own way, which takes batches
+        return lambda y, force: space.rates_under(y, force, fields=fields)
+    acceleration = accelerations(plant, fields, rows)
+    return lambda y, force: space.rates(y, acceleration(space.position(y), space.velocity(y), force))
+
+
+def accelerations(plant: Robot, fields: Fields, rows: int) -> Acceleration:
+    """Forward dynamics of all rows. A row without an answer is NaN and does not stop the others."""
+    if not kernel_stands_for(plant, "forward_dynamics"):
+        return _row_by_row(plant, fields, rows)
+    try:
+        kernel = plant.kernel("forward_dynamics", varying=tuple(fields))
+    except UnsupportedFeatureError:  # switched off, too large, no memory for code
+        return _row_by_row(plant, fields, rows) if fields else _all_at_once(plant, rows)
+    values = tuple(fields.values())
+    return lambda q, qd, force: np.asarray(kernel(q, qd, force, *values))
+
+
+def _all_at_once(plant: Robot, rows: int) -> Acceleration:
+    """By the plant's method for batches; row by row where a row without an answer stops the others."""
+    one_by_one = _row_by_row(plant, {}, rows)
+
+    def acceleration(q: Array, qd: Array, force: Array) -> Array:
+        try:
+            return plant.forward_dynamics(q, qd, force)
+        except ENDING_ERRORS:
+            return one_by_one(q, qd, force)
+
+    return acceleration
+
+
+def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
+    """By the plant's own method, which need not know of batches; of a changed copy for each row where fields vary."""
+    plants = [plant] * rows
+    if fields:
+        if own_methods(plant):
+            problem = f"{plant.name} has methods set on the instance, which its varied copies would lose"
+            remedy = "Define the methods in a subclass, or simulate each row"
+            raise UnsupportedFeatureError(problem, field="varying", remedy=remedy)
+        whole = in_rows(plant, fields, rows)
+        plants = [plant.replace(**{name: value[k] for name, value in whole.items()}) for k in range(rows)]
+
+    def acceleration(q: Array, qd: Array, force: Array) -> Array:
+        result = np.full(q.shape, np.nan)
+        for k, robot in enumerate(plants):
+            if all(np.isfinite(x[k]).all() for x in (q, qd, force)):
+                with suppress(*ENDING_ERRORS):
+                    result[k] = robot.forward_dynamics(q[k], qd[k], force[k])
+        return result
+
+    return acceleration

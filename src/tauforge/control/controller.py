@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -88,6 +89,34 @@ def memory_of(law: Controller) -> dict[str, Array]:
             raise ModelError(problem, field="memory", remedy="Set it in __init__ to what it is when a run begins")
         found[name] = value
     return found
+
+
+class RunningLaw:
+    """A law in a run, with what it remembers; the user's own law is left as it is.
+
+    rows: (), or (N,) for a memory of each of N rows
+    """
+
+    def __init__(self, law: Controller, rows: tuple[int, ...] = ()) -> None:
+        start = memory_of(law)
+        self._law = copy.copy(law) if start else law
+        self._shapes = {name: (*rows, *value.shape) for name, value in start.items()}
+        vars(self._law).update({name: np.broadcast_to(x, self._shapes[name]).copy() for name, x in start.items()})
+
+    def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
+        return self._law.force(t, position, velocity, target)
+
+    def remember(self, t: float, position: Array, velocity: Array, target: MotionSample, force: Array) -> None:
+        """Take the memory of the next instant. ModelError where `update` gives another one than the law has."""
+        if not self._shapes:
+            return
+        renewed = self._law.update(t, position, velocity, target, force)
+        try:
+            found = {k: np.broadcast_to(np.array(renewed[k], float), shape) for k, shape in self._shapes.items()}
+        except (KeyError, TypeError, ValueError) as error:
+            problem = f"update of {type(self._law).__name__} must return arrays of the shapes {self._shapes}: {error!r}"
+            raise ModelError(problem, field="memory") from None
+        vars(self._law).update(found)
 
 
 def check_functions(law: object, robot: object, **functions: str) -> None:

@@ -184,7 +184,8 @@ class LawGraph:
             found = self._law.update(*state, given[FORCE])
             shapes = {name: value.shape for name, value in self._start.items()}
         for name, value in held.items():
-            if attributes[name] is not value or not all(map(is_, value.flat, before[name].flat)):
+            same = map(is_, value.flat, before[name].flat) if value.dtype == object else value.flat == before[name].flat
+            if attributes[name] is not value or not all(same):
                 raise NoKernelError(f"{name} is changed by {method}; the new memory is what update returns")
         return [x for name, shape in shapes.items() for x in numbers_of(found[name], shape, method)]
 

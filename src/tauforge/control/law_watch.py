@@ -112,8 +112,10 @@ class Watch:
 
     def _note(self, frame: FrameType | None, name: str) -> None:
         while frame is not None and not is_users(frame.f_code):
+            if frame.f_code.co_filename.startswith(OURS[0]):
+                return
             frame = frame.f_back
-        if frame is not None:
+        if frame is not None and not _is_made(frame):
             where = place(frame.f_code.co_filename, frame.f_lineno)
             self.deed = f"{where}: calls {name}, which does more than to compute"
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array, real_number
-from tauforge.control.controller import Controller
+from tauforge.control.controller import Controller, RunningLaw
 from tauforge.errors import ConvergenceError, ModelError, ShapeError
-from tauforge.motion.motion import Motion
+from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law, numbers
 from tauforge.simulation.events import Watch
@@ -50,8 +50,11 @@ class ClosedLoop:
         self.controller, self.motion, self.sensors = controller, motion, sensors
         self.disturbance, self.limits = disturbance, limits
         self._last: tuple[float, Array, Force] | None = None
+        self._law: RunningLaw | None = None
+        self._seen: tuple[float, Array, Array, MotionSample] | None = None
         if isinstance(controller, Controller):
             controller.reset()
+            self._law = RunningLaw(controller)
         if sensors is not None:
             sensors.reset()
         if disturbance is not None and not callable(disturbance):
@@ -71,6 +74,8 @@ class ClosedLoop:
             return self._last[2]
         wanted = self._wanted(t, y)
         given = wanted if self.limits is None else np.clip(wanted, -self.limits, self.limits)
+        if self._law is not None and self._seen is not None:
+            self._law.remember(*self._seen, given)
         self._last = (t, y.copy(), Force(given, given != wanted))
         return self._last[2]
 
@@ -84,8 +89,9 @@ class ClosedLoop:
             measured, velocity = self.sensors.read(self.robot.positions.coordinates(position), velocity)
             position = self.robot.positions.at(measured, near=position)
         if isinstance(self.controller, Controller):
-            assert self.motion is not None
-            wanted = self.controller.force(t, position, velocity, self.motion.sample(t))
+            assert self.motion is not None and self._law is not None
+            self._seen = (t, position, velocity, self.motion.sample(t))
+            wanted = self._law.force(*self._seen)
         else:
             answer = self.controller(t, position, velocity)
             wanted = numbers(answer)

@@ -46,6 +46,7 @@ class CompiledLoop:
         self.state, self.force = (np.zeros((whole, numbers)) for numbers in (sum(self.widths), m))
         self.most = max(1, min(schedule.periods, PERIODS_AT_ONCE, STEPS_AT_ONCE // (task.rows * schedule.substeps)))
         self.targets = [np.zeros((self.most, math.prod(core))) for core in formulas.targets.values()]
+        self.memory = [np.zeros((whole, self.most + 1, math.prod(core))) for core in formulas.memory.values()]
         self._added = np.reshape(task.forces, (-1, schedule.periods, m)) if formulas.added else None
         many = self._added is not None and len(self._added) > 1
         self.added = np.zeros((whole if many else 1, self.most if formulas.added else 0, m))
@@ -61,6 +62,8 @@ class CompiledLoop:
         """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods."""
         task, schedule = self.task, self.task.schedule
         self.fill(self.start(task.position, task.velocity))
+        for memory, start in zip(self.memory, task.memory, strict=True):
+            memory[:, 0] = start.ravel()
         found = self.room(len(kept))
         places = np.full(schedule.periods * schedule.substeps + 1, -1)
         places[np.array(kept) * schedule.substeps] = np.arange(len(kept))
@@ -94,6 +97,8 @@ class CompiledLoop:
             loop.restart()
             while not loop.run(now):
                 self._mend(loop)
+            for memory in self.memory:
+                memory[:, 0] = memory[:, end - begin]
             yield end
 
     def room(self, places: int) -> list[Array]:
@@ -115,6 +120,11 @@ class CompiledLoop:
         fixed = {**state, **self._shared, FORCE: force}
         for name, target in zip(formulas.targets, self.targets, strict=True):
             fixed[name] = Place(target, instant=target.strides[0])
+        renewed = []  # the memory of the next instant has another place: results must not overwrite arguments
+        for name, memory in zip(formulas.memory, self.memory, strict=True):
+            rows, instant, _ = memory.strides
+            fixed[name] = Place(memory, 0, rows, instant)
+            renewed.append(Place(memory, instant, rows, instant))
         if formulas.added:
             rows, instant, _ = self.added.strides
             fixed[ADDED] = Place(self.added, 0, rows if len(self.added) > 1 else 0, instant)
@@ -123,7 +133,7 @@ class CompiledLoop:
         for stage in range(len(self._ahead)):
             before = {**fixed, **slopes, AHEAD: Place(self._ahead, stage * NUMBER)}
             if self._law is not None and stage == 0:
-                first.append(_call(self._law, before, [force]))
+                first.append(_call(self._law, before, [force, *renewed]))
             slopes = parts(list(formulas.slopes()), None, stage)
             calls.append(_call(self._stage, before, list(slopes.values())))
             ends |= parts(list(formulas.slopes(stage)), None, stage)
@@ -170,9 +180,11 @@ class CompiledLoop:
         still = [np.zeros(numbers) for numbers in self.widths]
         target, added = self.task.target(k), self.task.added(k)
         wanted = [*self.prescribed(k, target), *([] if added is None else [added])]
-        given = self._given[: len(self.task.gains)]
-        found: Array = self._law(*state, *still, 0.0, *wanted, *given)
-        return found
+        cores = self.formulas.memory.values()
+        memory = [x[: self.task.rows, 0].reshape(-1, *c) for x, c in zip(self.memory, cores, strict=True)]
+        found = self._law(*state, *still, 0.0, *memory, *wanted, *self._given[: len(self.task.gains)])
+        force: Array = found[0] if memory else found
+        return force
 
     def prescribed(self, k: int, target: MotionSample | None) -> list[Array]:
         """The target at an instant, and the time if the law looks at it."""

@@ -8,6 +8,7 @@ from contextlib import suppress
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.control.controller import RunningLaw
 from tauforge.control.traceable_robot import kernel_stands_for
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.arguments import in_rows
@@ -34,11 +35,13 @@ class MethodLoop:
         self.task, self.plant, self.space, self.h = task, plant, plant.state_space, task.schedule.step
         self.rates, self.fields = rates_of(plant, fields, rows), in_rows(plant, fields, rows)
         self.reasons: dict[int, str] = {}
+        self._law: RunningLaw | None = None
 
     def records(self, kept: Sequence[int], report: Callable[[float], None]) -> tuple[Array, Array, Array]:
         """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods."""
         task, schedule, plant, space = self.task, self.task.schedule, self.plant, self.space
         y = space.pack(task.position, task.velocity)
+        self._law = None if task.controller is None else RunningLaw(task.controller, (task.rows,))
         widths = (plant.positions.size, plant.n, len(plant.actuators))
         position, velocity, force = (np.empty((task.rows, len(kept), width)) for width in widths)
         places = {k: place for place, k in enumerate(kept)}
@@ -57,11 +60,13 @@ class MethodLoop:
     def forces(self, k: int, y: Array) -> Array:
         """(N, m) at an instant."""
         task, target, added = self.task, self.task.target(k), self.task.added(k)
-        force = np.zeros((len(y), len(self.plant.actuators)))
-        if task.controller is not None and target is not None:
-            t = task.schedule.period * k
-            force = force + task.controller.force(t, self.space.position(y), self.space.velocity(y), target)
-        return force if added is None else force + added
+        force = np.zeros((len(y), len(self.plant.actuators))) + (0.0 if added is None else added)
+        if self._law is None or target is None:
+            return force
+        seen = (task.schedule.period * k, self.space.position(y), self.space.velocity(y), target)
+        force = force + self._law.force(*seen)
+        self._law.remember(*seen, force)
+        return force
 
     def held(self, y: Array, force: Array) -> Array:
         reached = self._stepped(self.rates, y, force)

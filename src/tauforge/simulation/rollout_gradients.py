@@ -67,6 +67,8 @@ def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBa
     task = rollout_task(*given, **options)
     plant, initial = task.plant, options.get("initial")
     why = task.why_not_compiled or (None if task.on_gpu or kernels_allowed() else "kernels are switched off")
+    if why is None and task.memory:
+        why = f"{type(task.controller).__name__} has a memory, through which there are no gradients"
     if why is not None:
         raise UnsupportedFeatureError(f"gradients need compiled steps: {why}", field="rollout")
     if task.may_refuse and task.on_gpu:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import Controller, parameters
+from tauforge.control.controller import Controller, memory_of, parameters
 from tauforge.control.traceable_robot import why_not_compiled
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.evaluation.arguments import check_names, check_values
@@ -131,6 +131,11 @@ class RolloutTask(NamedTuple):
             raise NoKernelError(self.why_not_compiled)
         given = Given(tuple(self.gains), tuple(self.plant_numbers), self.forces is not None)
         return StepFormulas(self.controller, self.plant, given, self.schedule.step, alone=alone)
+
+    @property
+    def memory(self) -> list[Array]:
+        """What the law remembers when the run begins."""
+        return [] if self.controller is None else [*memory_of(self.controller).values()]
 
     def target(self, k: int) -> MotionSample | None:
         """At instant k; None without a law."""

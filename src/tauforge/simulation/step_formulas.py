@@ -78,6 +78,11 @@ class StepFormulas:
         return {} if self._law is None else self._law.targets
 
     @property
+    def memory(self) -> Shapes:
+        """What the law remembers from one period to the next."""
+        return {} if self._law is None else self._law.memory
+
+    @property
     def added(self) -> Shapes:
         return {ADDED: self.forces_shape} if self.given.forces and self.forces else {}
 
@@ -97,14 +102,14 @@ class StepFormulas:
     # ---------------------------------------------------------------------------------------------- the specifications
 
     def controlled_step(self) -> Specification:
-        """State, targets, added forces, gains, fields -> state, forces."""
-        arguments = self.state | self.targets | self.added | self.gains | self.fields
+        """State, memory, targets, added forces, gains, fields -> state, memory, forces."""
+        arguments = self.state | self.memory | self.targets | self.added | self.gains | self.fields
 
         def formula(**given: Scalars) -> list[Scalar]:
             force = self._forces(given)
-            return [*self._stepped(force, given), *force]
+            return [*self._stepped(force, given), *self._remembered(force, given), *force]
 
-        results = (*self.state.values(), *self.forces.values())
+        results = (*self.state.values(), *self.memory.values(), *self.forces.values())
         return self._specified("controlled_step", formula, arguments, results, law=True)
 
     def held_step(self) -> Specification:
@@ -117,13 +122,18 @@ class StepFormulas:
         return self._specified("held_step", formula, arguments, tuple(self.state.values()))
 
     def law(self) -> Specification:
-        """State, the rates of the stage before, how far these lead (s), targets, added forces, gains -> forces."""
-        arguments = self.state | self.slopes() | {AHEAD: ()} | self.targets | self.added | self.gains
+        """State, the rates of the stage before, how far these lead (s), memory, targets, added forces, gains -> forces,
+        memory.
+        """
+        arguments = self.state | self.slopes() | {AHEAD: ()} | self.memory | self.targets | self.added | self.gains
 
         def formula(**given: Scalars) -> list[Scalar]:
-            return self._forces(given | self._ahead(given))
+            seen = given | self._ahead(given)
+            force = self._forces(seen)
+            return [*force, *self._remembered(force, seen)]
 
-        return self._specified("law", formula, arguments, (self.forces_shape,), law=True)
+        results = (self.forces_shape, *self.memory.values())
+        return self._specified("law", formula, arguments, results, law=True)
 
     def stage(self) -> Specification:
         """State, the rates of the stage before, how far these lead (s), forces, fields -> rates of the state.
@@ -303,6 +313,10 @@ class StepFormulas:
             return list(added)
         force = self._law.forces({**more, **self._seen(more)})
         return [f + more_f for f, more_f in zip(force, added, strict=True)] if ADDED in more else force
+
+    def _remembered(self, force: Scalars, more: Mapping[str, Scalars]) -> list[Scalar]:
+        """The memory after an instant at which the actuators gave these forces."""
+        return self._law.renewed({**more, **self._seen(more)}, force) if self._law is not None else []
 
     def _seen(self, more: Mapping[str, Scalars]) -> dict[str, Scalars]:
         """Position and velocity."""

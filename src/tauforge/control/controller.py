@@ -60,7 +60,7 @@ class Controller(ABC):
     def update(
         self, t: float, position: Array, velocity: Array, target: MotionSample, force: Array
     ) -> Mapping[str, ArrayLike]:
-        """What the memory becomes, by name, after an instant at which the actuators give these forces (..., m)."""
+        """The memory by name after an instant at which the actuators give these forces (..., m)."""
         return {}
 
     def feedback(self) -> Feedback | None:
@@ -80,7 +80,7 @@ def parameters(law: Controller) -> dict[str, Array]:
 
 
 def memory_of(law: Controller) -> dict[str, Array]:
-    """What a law remembers when a run begins, by name. ModelError where that is no array of finite numbers."""
+    """The memory of a law when a run begins, by name. ModelError where that is no array of finite numbers."""
     found = {}
     for name in law.memory:
         value = np.array(getattr(law, name, np.nan), float)
@@ -92,12 +92,13 @@ def memory_of(law: Controller) -> dict[str, Array]:
 
 
 class RunningLaw:
-    """A law in a run, with what it remembers; the user's own law is left as it is.
+    """A law in a run, with what it remembers; the user's own law is reset, and then left as it is.
 
     rows: (), or (N,) for a memory of each of N rows
     """
 
     def __init__(self, law: Controller, rows: tuple[int, ...] = ()) -> None:
+        law.reset()
         start = memory_of(law)
         self._law = copy.copy(law) if start else law
         self._shapes = {name: (*rows, *value.shape) for name, value in start.items()}

@@ -1,6 +1,6 @@
 """Arrays of recording scalars: NumPy's functions on them are recorded, or refused with the reason.
 
-What compares gives a `Condition`, which `numpy.where` and products take. NaN compares as in NumPy.
+What compares gives a `Truth`, which `numpy.where` and products take. NaN compares as in NumPy.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from tauforge.algebra import scalars
 from tauforge.algebra.scalars import Scalar, arctangent, is_number, select
 from tauforge.tracing.graph import Traced, UntraceableError
 
-TINY = 1e-37  # two numbers of any precision that are nearer than this are the same
+SAME_NUMBER = 1e-37  # two numbers of any precision that are nearer than this are the same
 
 
-class Condition:
+class Truth:
     """1 where something holds and 0 elsewhere. It has no truth, for both sides are computed."""
 
     def __init__(self, holds: Scalar) -> None:
         self.holds = holds
 
-    def __and__(self, other: Any) -> Condition:
-        return Condition(self.holds * _holds(other))
+    def __and__(self, other: Any) -> Truth:
+        return Truth(self.holds * _holds(other))
 
-    def __or__(self, other: Any) -> Condition:
-        return Condition(select(0.5, self.holds + _holds(other), 1.0, 0.0))
+    def __or__(self, other: Any) -> Truth:
+        return Truth(select(0.5, self.holds + _holds(other), 1.0, 0.0))
 
-    def __invert__(self) -> Condition:
-        return Condition(1.0 - self.holds)
+    def __invert__(self) -> Truth:
+        return Truth(1.0 - self.holds)
 
     def __mul__(self, number: Scalar) -> Scalar:
-        return self.holds * (number.holds if isinstance(number, Condition) else number)
+        return self.holds * (number.holds if isinstance(number, Truth) else number)
 
     __rmul__, __rand__, __ror__ = __mul__, __and__, __or__
 
@@ -46,18 +46,18 @@ class Condition:
 
 
 def _holds(x: Any) -> Scalar:
-    return x.holds if isinstance(x, Condition) else float(bool(x))
+    return x.holds if isinstance(x, Truth) else float(bool(x))
 
 
-def _less(a: Scalar, b: Scalar) -> Condition:
-    return Condition(select(a, b, 1.0, 0.0))
+def _less(a: Scalar, b: Scalar) -> Truth:
+    return Truth(select(a, b, 1.0, 0.0))
 
 
-def _equal(a: Scalar, b: Scalar) -> Condition:
-    return Condition(select(scalars.absolute(a - b), TINY, 1.0, 0.0))
+def _equal(a: Scalar, b: Scalar) -> Truth:
+    return Truth(select(scalars.absolute(a - b), SAME_NUMBER, 1.0, 0.0))
 
 
-def _less_or_equal(a: Scalar, b: Scalar) -> Condition:
+def _less_or_equal(a: Scalar, b: Scalar) -> Truth:
     return _less(a, b) | _equal(a, b)
 
 
@@ -113,7 +113,7 @@ RECORDED: dict[str, Callable[..., Any]] = {  # by the name of NumPy's function
     "logical_not": lambda x: ~x,
     "logical_and": lambda a, b: a & b,
     "logical_or": lambda a, b: a | b,
-    "where": lambda holds, x, y: holds.chosen(x, y) if isinstance(holds, Condition) else (x if holds else y),
+    "where": lambda holds, x, y: holds.chosen(x, y) if isinstance(holds, Truth) else (x if holds else y),
 }
 ARITHMETIC = {"add", "subtract", "multiply", "divide", "negative", "matmul", "bitwise_and", "bitwise_or", "invert"}
 ARRANGING = set(  # NumPy's functions that move, add and multiply elements, whatever they are
@@ -183,7 +183,7 @@ def elements(x: Any) -> list[Any]:
 def refuse(among: Iterable[Any], why: str) -> Any:
     """UntraceableError, which the recording remembers."""
     for x in elements(list(among)):
-        scalar = x.holds if isinstance(x, Condition) else x
+        scalar = x.holds if isinstance(x, Truth) else x
         if isinstance(scalar, Traced):
             scalar.refuse(why)
     raise UntraceableError(why)

@@ -96,7 +96,7 @@ class LawGraph:
 
     @property
     def targets(self) -> dict[str, Shape]:
-        """What every instant prescribes: the target, and the time if the law looks at it."""
+        """Shapes of what is prescribed at an instant: the target, and the time if the law looks at it."""
         return {name: self._shapes[name] for name in (*TARGETS, *([TIME] if self.takes_time else []))}
 
     # ------------------------------------------------------------------------------------------------ over any scalars
@@ -138,7 +138,7 @@ class LawGraph:
         with law_watch.random_numbers_kept():
             before = law_watch.attributes(self._law, self._held.values())
             for _ in range(2):
-                with law_watch.Watch() as watch:
+                with law_watch.CallWatch() as watch:
                     found.append((self._traced("force"), self._traced("update")))
                 if watch.deed is not None:
                     raise NoKernelError(watch.deed)

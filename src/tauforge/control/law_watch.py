@@ -20,13 +20,13 @@ from typing import Any, Self
 import numpy as np
 
 from tauforge.algebra.scalars import FoldingScalar
-from tauforge.control.law_arrays import Condition
+from tauforge.control.law_arrays import Truth
 from tauforge.control.traceable_robot import TraceablePositions, TraceableRobot
 
 OURS = tuple(os.path.dirname(x.__file__ or "") + os.sep for x in (sys.modules["tauforge"], np))
 LIBRARY = os.path.dirname(os.__file__) + os.sep
 ACTS = {"print", "input", "open", "next", "exec", "start_new_thread", "start_joinable_thread"}  # builtin functions
-WORLD = {
+OUTSIDE = {
     "_io",
     "time",
     "posix",
@@ -86,7 +86,7 @@ def place_of_method(method: Any) -> str:
     return repr(method) if code is None else place(code.co_filename, code.co_firstlineno)
 
 
-class Watch:
+class CallWatch:
     """A context in which calls are noted: `deed` is the first with an effect, `known` what each function reads."""
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ class Watch:
         elif event == "c_call" and self.deed is None and not frame.f_code.co_filename.startswith(OURS[0]):
             owner = getattr(called, "__self__", None)
             own = None if owner is None or isinstance(owner, ModuleType) else type(owner).__module__
-            if called.__name__ in ACTS or own in WORLD or getattr(called, "__module__", None) in WORLD:
+            if called.__name__ in ACTS or own in OUTSIDE or getattr(called, "__module__", None) in OUTSIDE:
                 self._note(frame, called.__name__)
 
     def _note(self, frame: FrameType | None, name: str) -> None:
@@ -128,7 +128,7 @@ class Watch:
         names |= {name: values[name] for name in held if isinstance(values.get(name), list | dict | set)}
         return {name: look(value) for name, value in names.items()}
 
-    def problem(self, later: Watch, before: Mapping[str, Any], after: Mapping[str, Any]) -> str | None:
+    def problem(self, later: CallWatch, before: Mapping[str, Any], after: Mapping[str, Any]) -> str | None:
         """Reason for which calls of the law are more than arithmetic, with the line.
 
         before, after: the `attributes` of the law, and after both watches
@@ -144,7 +144,7 @@ class Watch:
         return None
 
     def line_of(self, name: str, *codes: CodeType) -> str:
-        """Where the user's functions write something of this name, or read it; else where they begin."""
+        """The line in which the user's functions write something of this name, or read it; else their first."""
         everything = codes or [code for code, _ in self.known]
         found = [(not op.opname.startswith("STORE"), place(code.co_filename, line))
                  for code in everything for op, line in instructions(code) if op.argval == name]  # fmt: skip
@@ -168,8 +168,8 @@ def attributes(law: object, but: Collection[str]) -> dict[str, Any]:
 
 
 def look(x: Any, depth: int = DEPTH) -> Any:
-    """What can be compared later, whatever becomes of x; scalars that record are all the same."""
-    if isinstance(x, FoldingScalar | Condition | TraceableRobot | TraceablePositions):
+    """A value that can be compared later, whatever becomes of x; scalars that record are all the same."""
+    if isinstance(x, FoldingScalar | Truth | TraceableRobot | TraceablePositions):
         return "recorded"
     if x is None or isinstance(x, str | bytes | int | float | complex | np.generic):
         return type(x), repr(x)

@@ -50,21 +50,27 @@ class Wanted(NamedTuple):
     reference: Callable[[Sequence[Array]], tuple[Array, ...]]
 
 
-def chosen(robot: Robot, functions: Sequence[str] | None, extra: Extra) -> tuple[dict[str, Wanted], list[str]]:
+def chosen(
+    robot: Robot, functions: Sequence[str] | None, extra: Extra, *, laws: bool = False
+) -> tuple[dict[str, Wanted], list[str]]:
     """The functions by name, and what the robot has beside them but cannot do.
 
     functions: names, or None for all
+    laws:      whether there are others, so that no name need be given
     """
     robot._check_loads(extra.loads, {})
-    found, left_out = _everything(robot, extra) if functions is None else (_named(robot, functions, extra), [])
+    if functions is None:
+        found, left_out = _everything(robot, extra)
+    else:
+        found, left_out = _named(robot, functions, extra, laws=laws), []
     check_all_used(extra, [wanted.extra for wanted in found.values()])
     return found, left_out
 
 
-def _named(robot: Robot, functions: Sequence[str], extra: Extra) -> dict[str, Wanted]:
+def _named(robot: Robot, functions: Sequence[str], extra: Extra, *, laws: bool) -> dict[str, Wanted]:
     if isinstance(functions, str) or not all(isinstance(name, str) for name in functions):
         raise UnsupportedFeatureError(f"expected a sequence of names, got {functions!r}", field="functions")
-    if not functions:
+    if not functions and not laws:
         raise UnsupportedFeatureError("no function is named", field="functions", remedy="Leave it out for all of them")
     for name in functions:
         if name not in robot.functions and name != COMPUTED_TORQUE:

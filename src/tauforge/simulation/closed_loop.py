@@ -53,7 +53,6 @@ class ClosedLoop:
         self._law: RunningLaw | None = None
         self._seen: tuple[float, Array, Array, MotionSample] | None = None
         if isinstance(controller, Controller):
-            controller.reset()
             self._law = RunningLaw(controller)
         if sensors is not None:
             sensors.reset()
@@ -89,7 +88,8 @@ class ClosedLoop:
             measured, velocity = self.sensors.read(self.robot.positions.coordinates(position), velocity)
             position = self.robot.positions.at(measured, near=position)
         if isinstance(self.controller, Controller):
-            assert self.motion is not None and self._law is not None
+            assert self.motion is not None
+            assert self._law is not None
             self._seen = (t, position, velocity, self.motion.sample(t))
             wanted = self._law.force(*self._seen)
         else:

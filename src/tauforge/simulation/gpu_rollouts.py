@@ -51,7 +51,7 @@ def gpu_formulas(task: RolloutTask) -> StepFormulas:
 
 def loop_of(formulas: StepFormulas) -> Loop:
     """The loop that the kernel repeats; its source (`loop_source`) needs no GPU."""
-    counts = len(formulas.state), len(formulas.targets)
+    counts = len(formulas.state), len(formulas.memory), len(formulas.targets)
     return Loop(formulas.controlled_step(), formulas.held_step(), *counts, bool(formulas.added))
 
 
@@ -69,8 +69,8 @@ class Operands:
         self.prescribed = cupy.empty(0, dtype)
         if task.controller is not None and task.motion is not None:
             times = task.schedule.period * np.arange(task.schedule.periods + 1)
-            sampled = np.concatenate([*task.motion.sample(times), times[:, None]], axis=1)
-            self.prescribed = cupy.asarray(sampled[:, : len(inputs_of(formulas.targets.items()))], dtype)
+            sampled = [*task.motion.sample(times), times[:, None]][: len(formulas.targets)]
+            self.prescribed = cupy.asarray(np.concatenate(sampled, axis=1), dtype)
         gains = list(zip(task.gains.values(), formulas.gains.values(), strict=True))
         fields = [(value, field_shape(task.plant, name)) for name, value in task.plant_numbers.items()]
         parts = [as_rows(cupy.asarray(value, dtype), core, rows).T for value, core in (*gains, *fields)]
@@ -123,7 +123,8 @@ def filled_records(
     """
     cupy, schedule, rows = arrays.cupy(), task.schedule, task.rows
     first: list[Any] = []
-    for array in (task.position, task.velocity) if state is None else state:
+    memory = [cupy.broadcast_to(cupy.asarray(x.ravel(), task.position.dtype), (rows, x.size)) for x in task.memory]
+    for array in (*((task.position, task.velocity) if state is None else state), *memory):
         way = arrays.walk(array, (rows,), array.shape[1:])
         first += [way.array, np.int64(way.row), np.int64(way.step)]
     kept = schedule.periods * schedule.substeps + 1 if every_step else len(schedule._replace(every=every).kept)

@@ -54,10 +54,11 @@ LEFT = "the motion ran away, or came near a singular position, beyond which it h
 def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBack]:
     """A rollout, and the function that pulls gradients back through it.
 
-    The arguments are those of `rollout`. The law must be one of ours, or None, and the robot one whose steps are
-    compiled. The second result is called with the gradients of some number, such as a cost, by the rollout's arrays:
-    pull_back(position=..., velocity=..., force=...), each of the shape of that array, 0 if left out. It returns a
-    RolloutGradient by the initial states and by every array among varying, payload, gains and forces that was given.
+    The arguments are those of `rollout`. The law must be one that can be traced and has no memory, or None, and the
+    robot one whose steps are compiled. The second result is called with the gradients of some number, such as a cost,
+    by the rollout's arrays: pull_back(position=..., velocity=..., force=...), each of the shape of that array, 0 if left
+    out. It returns a RolloutGradient by the initial states and by every array among varying, payload, gains and forces
+    that was given.
 
     What rows share, such as gains (n, n), gets the sum over the rows. Rows that ran away have NaN gradients, and no
     part in such sums. States are kept at intervals and computed again in between where they would take too much memory.
@@ -65,7 +66,7 @@ def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBa
     Identity: the gradients equal differences of rollouts, and those of the same steps in JAX.
     """
     task = rollout_task(*given, **options)
-    plant, initial = task.plant, options.get("initial")
+    plant, controller, initial = task.plant, task.controller, options.get("initial")
     why = task.why_not_compiled or (None if task.on_gpu or kernels_allowed() else "kernels are switched off")
     if why is None and task.memory:
         why = f"{type(task.controller).__name__} has a memory, through which there are no gradients"
@@ -81,6 +82,8 @@ def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBa
             f"gradients are by the {plant.n} coordinates of {plant.name}, and the initial positions have {entries}"
         )
         raise UnsupportedFeatureError(f"{problem} entries", field="initial", remedy="Give the coordinates alone")
+    if controller is not None:
+        controller.reset()
     way_back: ReversePass = GpuReversePass(task) if task.on_gpu else ProcessorReversePass(task)
     runs = rollout_of(task, *way_back.records)
     finite, shape = runs.finite, runs.position.shape[:2]  # asked now: the user may change the arrays

@@ -134,7 +134,7 @@ class RolloutTask(NamedTuple):
 
     @property
     def memory(self) -> list[Array]:
-        """What the law remembers when the run begins."""
+        """The memory of the law when the run begins."""
         return [] if self.controller is None else [*memory_of(self.controller).values()]
 
     def target(self, k: int) -> MotionSample | None:

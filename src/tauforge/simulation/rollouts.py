@@ -37,7 +37,7 @@ from tauforge.validation import counted
 
 Fields = Mapping[str, Array]
 Report = Callable[[float], None]
-KERNELS = "kernels"  # of law, dynamics and integrator
+BY_KERNELS = "kernels"  # of law, dynamics and integrator
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,7 +61,7 @@ class Rollout:
     target_position: Array
     places: Array | None = None
     reasons: dict[int, str] | None = None
-    stepped_by: str = KERNELS
+    stepped_by: str = BY_KERNELS
 
     def __repr__(self) -> str:
         runs, instants = self.position.shape[:2]
@@ -117,18 +117,19 @@ def rollout(
     plant:          the robot that really moves, default `robot`
     varying:        fields of the plant, an array with a leading N each, as in its `kernel`: {"mass": (N, n)}
     payload:        what the plant really holds, one or a batch of N; the controller does not know of it
-    gains:          of the controller instead of its own, an array with a leading N each: {"kp": (N, n, n)}, or one
-                    matrix (n, n); they are not checked for stability
+    gains:          of the controller instead of its own, numbers and arrays of floats among its attributes, with a
+                    leading N each: {"kp": (N, n, n)}, or one for all rows; they are not checked for stability
     forces:         (N, periods, m) or (periods, m), N m or N: in every control period added to those of the controller
     record_every:   keeps one control instant in so many; the last is always kept
     progress:       True for a bar on the terminal, or a callable given the share done, from 0 to 1
 
-    Our own laws run compiled with arms and mechanisms. Controllers of other classes, platforms, and robots with a
-    method accelerations or forward_dynamics of their own, are asked by their own methods. Rows of a mechanism that
+    Laws that can be traced run compiled with arms and mechanisms. Other laws, platforms, and robots with a method
+    accelerations or forward_dynamics of their own, are asked by their own methods; the result's `stepped_by` says so,
+    with the line of the law that cannot be traced. Rows of a mechanism that
     come near a singular position take their steps by its own methods, too, as long as these find a way. Rows that
     start where a motion moves neither mass nor inertia are NaN; `simulate` does not start there.
     Where `initial` are CuPy arrays, all rows run on their GPU in their precision, and the rows of the result are CuPy
-    arrays; for our own laws only. The forces must be on that GPU, too.
+    arrays; for laws that can be traced only. The forces must be on that GPU, too.
     StiffFrictionWarning and UnstableLoopWarning as in `simulate`; the latter for the law's own gains and the plant's
     own numbers.
     Identity: every row equals `simulate` with method="rk4" and the same control period.
@@ -148,12 +149,12 @@ def rollout(
         forces=forces,
         record_every=record_every,
     )
+    if controller is not None:
+        controller.reset()
     if task.on_gpu:
         return rollout_of(task, *gpu_records(task, task.schedule.every))
     with _reporting(progress) as report:
         loop, stepped_by = loop_of(task)
-        if controller is not None:
-            controller.reset()
         without_start(task, loop.reasons)
         with np.errstate(all="ignore"):
             found = loop.records(task.schedule.kept, report)
@@ -207,7 +208,7 @@ def loop_of(task: RolloutTask) -> tuple[CompiledLoop | MethodLoop, str]:
     why = "kernels are switched off"
     if kernels_allowed():
         try:
-            return CompiledLoop(task, task.formulas(), lambda: MethodLoop(task)), KERNELS
+            return CompiledLoop(task, task.formulas(), lambda: MethodLoop(task)), BY_KERNELS
         except NoKernelError as error:
             why = str(error)
     if task.gains:

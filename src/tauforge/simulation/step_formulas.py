@@ -79,7 +79,7 @@ class StepFormulas:
 
     @property
     def memory(self) -> Shapes:
-        """What the law remembers from one period to the next."""
+        """The memory of the law, from one period to the next."""
         return {} if self._law is None else self._law.memory
 
     @property

@@ -34,7 +34,7 @@ def rollouts(arm: tf.SerialArm, seconds: float) -> dict[str, Any]:
 
 
 def platform_rollouts(seconds: float) -> dict[str, Any]:
-    """The same of a platform, whose law and dynamics are not one kernel."""
+    """The same of a platform."""
     platform = tf.load("dasgupta1998")
     start, end = np.array([0, 0, 1.5, 0, 0, 0]), np.array([0.1, 0.1, 1.6, 0.1, 0, 0])
     move = tf.motion.PoseMotion(tf.motion.JointMove(start, end, PLATFORM_STEPS * STEP))

@@ -64,8 +64,7 @@ def _what(given: Array) -> str:
         return "text"
     if given.dtype.kind != "O":
         return f"{given.dtype} values"
-    odd = [entry for entry in given.flat if not isinstance(entry, REAL)]
-    if odd:
+    if odd := [entry for entry in given.flat if not isinstance(entry, REAL)]:
         return "None" if odd[0] is None else f"a {_kind(odd[0])}"
     if any(isinstance(entry, int) and entry.bit_length() > MAX_INTEGER_BITS for entry in given.flat):
         return f"an integer of more than {MAX_INTEGER_BITS} bits"

@@ -10,15 +10,18 @@ warnings escape what could command one.
 from __future__ import annotations
 
 import copy
+import copyreg
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, SupportsIndex
 
 # control characters but tabs and line ends; marks that turn the direction of writing; line separators; half surrogates
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 Row = int | tuple[int, ...] | None  # of a batch with one dimension, with several, without any
+RowIndex = SupportsIndex | Iterable[SupportsIndex] | None  # as NumPy has it: (), (k,) or (j, k)
 
 
 def printable(text: str) -> str:
@@ -34,13 +37,7 @@ def one_line(text: str) -> str:
 class Reported(Exception):
     """The common base of errors and warnings: attributes, which the two roots document, and a message made of them."""
 
-    def __init__(
-        self,
-        reason: str = "",
-        *,
-        row: SupportsIndex | Iterable[SupportsIndex] | None = None,
-        remedy: str | None = None,
-    ) -> None:
+    def __init__(self, reason: str = "", *, row: RowIndex = None, remedy: str | None = None) -> None:
         self.reason, self.row, self.remedy = printable(reason), _row(row), None if remedy is None else printable(remedy)
         self.row_name: str | None = None
         super().__init__(str(self))
@@ -62,8 +59,7 @@ class Reported(Exception):
         return f"row {', '.join(map(str, self.row))}" if isinstance(self.row, tuple) else f"row {self.row}"
 
 
-def _row(index: SupportsIndex | Iterable[SupportsIndex] | None) -> Row:
-    """From an index of NumPy's, (), (k,) or (j, k)."""
+def _row(index: RowIndex) -> Row:
     if index is None:
         return None
     if not isinstance(index, Iterable):
@@ -83,14 +79,7 @@ class TauforgeError(Reported):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Errors come back from other processes: the message and what it carries, whatever made them."""
-        return _remade, (type(self), self.args, self.__dict__)
-
-
-def _remade(kind: type[TauforgeError], args: tuple[object, ...], carried: dict[str, object]) -> TauforgeError:
-    error = kind.__new__(kind)
-    error.args = args
-    error.__dict__.update(carried)
-    return error
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 class ModelError(TauforgeError, ValueError):
@@ -134,21 +123,28 @@ class ModelError(TauforgeError, ValueError):
             place = self._row_words() if self.field is None else f"{self._row_words()}, column {self.field}"
         return ": ".join(str(part) for part in (file, place, self.reason) if part is not None)
 
-    def in_batch(self, row: SupportsIndex | Iterable[SupportsIndex] | None) -> Self:
+    def in_batch(self, row: RowIndex) -> Self:
         """The same error with the index of the row in the batch, for checks that see one row at a time."""
-        found = copy.copy(self)
-        found.row, found._row_of_batch = _row(row), True
-        found.args = (str(found),)
-        return found
+        return self._with(row=_row(row), _row_of_batch=True)
 
     def located(self, file: str | Path) -> Self:
         """The same error with the file it came from, for readers that find faults after parsing."""
-        if self.file is not None:
-            return self
+        return self if self.file is not None else self._with(file=file)
+
+    def _with(self, **attributes: object) -> Self:
         found = copy.copy(self)
-        found.file = file
+        found.__dict__.update(attributes)
         found.args = (str(found),)
         return found
+
+
+@contextmanager
+def in_file(file: str | Path) -> Iterator[None]:
+    """A ModelError of the block comes with the file, unless it names one."""
+    try:
+        yield
+    except ModelError as error:
+        raise error.located(file) from None
 
 
 class UnsupportedFeatureError(ModelError):
@@ -164,15 +160,7 @@ class ShapeError(TauforgeError, ValueError):
     hint:     what to do about it, or None; the same as `remedy`
     """
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        expected: str,
-        got: str,
-        hint: str | None = None,
-        row: SupportsIndex | Iterable[SupportsIndex] | None = None,
-    ) -> None:
+    def __init__(self, name: str, *, expected: str, got: str, hint: str | None = None, row: RowIndex = None) -> None:
         self.name, self.expected, self.got = name, expected, got
         super().__init__(f"expected {expected}, got {got}", row=row, remedy=hint)
 
@@ -211,13 +199,7 @@ class SingularityError(TauforgeError, ArithmeticError):
     """
 
     def __init__(
-        self,
-        reason: str,
-        *,
-        pose: object,
-        condition_number: float,
-        row: SupportsIndex | Iterable[SupportsIndex] | None = None,
-        remedy: str | None = None,
+        self, reason: str, *, pose: object, condition_number: float, row: RowIndex = None, remedy: str | None = None
     ) -> None:
         self.pose, self.condition_number = pose, condition_number
         super().__init__(reason, row=row, remedy=remedy)
@@ -238,13 +220,7 @@ class ConvergenceError(TauforgeError, ArithmeticError):
     """
 
     def __init__(
-        self,
-        reason: str,
-        *,
-        residual: float,
-        iterations: int,
-        row: SupportsIndex | Iterable[SupportsIndex] | None = None,
-        remedy: str | None = None,
+        self, reason: str, *, residual: float, iterations: int, row: RowIndex = None, remedy: str | None = None
     ) -> None:
         self.residual, self.iterations = residual, iterations
         super().__init__(reason, row=row, remedy=remedy)

@@ -22,19 +22,15 @@ def plugins(group: str) -> dict[str, Any]:
     return {entry.name: entry.load() for entry in entry_points(group=group)}
 
 
-_writers: dict[str, dict[str, str]] = {}
-
-
-def register_writer(kind: str, suffix: str, module: str) -> None:
-    """Files with this suffix are written by `write(robot, path)` of a module, for robots of a class with this name."""
-    _writers.setdefault(kind, {})[suffix] = module
+# by name of a robot's class and suffix of a file, modules whose `write(robot, path)` writes it
+WRITERS: dict[str, dict[str, str]] = {}
 
 
 def save(robot: Any, path: Path) -> None:
     """Write a robot by the writer of the first of its classes that has writers."""
     from tauforge.errors import ModelError, UnsupportedFeatureError
 
-    writers = next((_writers[cls.__name__] for cls in type(robot).__mro__ if cls.__name__ in _writers), None)
+    writers = next((WRITERS[cls.__name__] for cls in type(robot).__mro__ if cls.__name__ in WRITERS), None)
     if writers is None:
         raise UnsupportedFeatureError(f"{robot.name} has no file format", field="save")
     suffix = path.suffix.lower()
@@ -42,4 +38,4 @@ def save(robot: Any, path: Path) -> None:
         *most, last = writers
         given = f"{', '.join(most)} or {last}" if most else last
         raise ModelError(f"unknown suffix {path.suffix!r}", file=path, remedy=f"Give a file name that ends in {given}")
-    import_module(writers[suffix]).write(robot, path)
+    import_module(f"tauforge.formats.{writers[suffix]}").write(robot, path)

@@ -5,40 +5,20 @@ from __future__ import annotations
 import math
 import re
 
-# The SI unit of the same kind, and how many of it one is.
-UNITS: dict[str, tuple[str, float]] = {
-    "s": ("s", 1.0),
-    "ms": ("s", 1e-3),
-    "us": ("s", 1e-6),
-    "min": ("s", 60.0),
-    "rad": ("rad", 1.0),
-    "mrad": ("rad", 1e-3),
-    "deg": ("rad", math.pi / 180),
-    "rev": ("rad", 2 * math.pi),
-    "m": ("m", 1.0),
-    "cm": ("m", 1e-2),
-    "mm": ("m", 1e-3),
-    "um": ("m", 1e-6),
-    "in": ("m", 0.0254),
-    "rad/s": ("rad/s", 1.0),
-    "deg/s": ("rad/s", math.pi / 180),
-    "rpm": ("rad/s", math.pi / 30),
-    "m/s": ("m/s", 1.0),
-    "cm/s": ("m/s", 1e-2),
-    "mm/s": ("m/s", 1e-3),
-    "rad/s^2": ("rad/s^2", 1.0),
-    "deg/s^2": ("rad/s^2", math.pi / 180),
-    "m/s^2": ("m/s^2", 1.0),
-    "cm/s^2": ("m/s^2", 1e-2),
-    "mm/s^2": ("m/s^2", 1e-3),
-    "N": ("N", 1.0),
-    "kN": ("N", 1e3),
-    "N m": ("N m", 1.0),
-    "kN m": ("N m", 1e3),
-    "N mm": ("N m", 1e-3),
-    "kg": ("kg", 1.0),
-    "g": ("kg", 1e-3),
+# By SI unit, the units of the same kind, and how many of it one is.
+KINDS = {
+    "s": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0},
+    "rad": {"rad": 1.0, "mrad": 1e-3, "deg": math.pi / 180, "rev": 2 * math.pi},
+    "m": {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "in": 0.0254},
+    "rad/s": {"rad/s": 1.0, "deg/s": math.pi / 180, "rpm": math.pi / 30},
+    "m/s": {"m/s": 1.0, "cm/s": 1e-2, "mm/s": 1e-3},
+    "rad/s^2": {"rad/s^2": 1.0, "deg/s^2": math.pi / 180},
+    "m/s^2": {"m/s^2": 1.0, "cm/s^2": 1e-2, "mm/s^2": 1e-3},
+    "N": {"N": 1.0, "kN": 1e3},
+    "N m": {"N m": 1.0, "kN m": 1e3, "N mm": 1e-3},
+    "kg": {"kg": 1.0, "g": 1e-3},
 }
+UNITS = {unit: (kind, factor) for kind, units in KINDS.items() for unit, factor in units.items()}
 NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*?)?\s*")
 SPELLINGS = {"°": "deg", "Nm": "N m", "kNm": "kN m", "Nmm": "N mm", "µm": "um", "µs": "us"}
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from tauforge.algebra.scalars import cos_sin_of_constant
 from tauforge.algebra.vectors import Matrix, Transform, Vector, rotation_about_x, rotation_about_z
 from tauforge.arrays import Array, is_real, real_number, real_numbers
-from tauforge.errors import ModelError, ShapeError
+from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 
 ROTATION_TOLERANCE = 1e-6  # of a rotation matrix in a file; nearer ones are made orthonormal
 ROUNDING_TOLERANCE = 1e-12  # nearer still is left as it is, so that saved models load unchanged
@@ -45,6 +45,14 @@ def known_names(wrong: object, names: Iterable[str], show: Callable[[str], str] 
     """The remedy for a name that is none of these: the one that was probably meant, and all of them."""
     every = list(dict.fromkeys(names))
     return f"{did_you_mean(wrong, every, show)}Known: {listed(map(show, every), MOST_NAMES) or 'none'}"
+
+
+def check_known(name: str, known: Iterable[str], problem: str, field: str) -> None:
+    """UnsupportedFeatureError with this problem unless the name is known; the remedy lists all that are."""
+    every = list(known)
+    if name not in every:
+        remedy = f"{did_you_mean(name, every)}Use one of {', '.join(every)}"
+        raise UnsupportedFeatureError(problem, field=field, remedy=remedy)
 
 
 def listed(names: Iterable[str], most: int, separator: str = ", ") -> str:

@@ -366,7 +366,7 @@ def test_what_can_be_recorded():
     for limit in (3.0, 0.2):
         law = Smooth()
         law.limit = limit
-        assert_is_simulated(law, "kernels")
+        assert_is_simulated(law, "machine code")
 
 
 def test_nan_is_on_the_side_where_numpy_has_it():
@@ -517,7 +517,7 @@ def test_what_a_law_remembers(law, periods, monkeypatch):
     """Compiled, by methods, and in `simulate`: the same answer; the law itself does not change."""
     monkeypatch.setattr(compiled_loop, "PERIODS_AT_ONCE", periods)
     before = {name: np.copy(getattr(law, name)) for name in law.memory}
-    compiled = assert_is_simulated(law, "kernels")
+    compiled = assert_is_simulated(law, "machine code")
     monkeypatch.setenv("TAUFORGE_KERNELS", "off")
     by_methods = rollout(law)
     assert by_methods.stepped_by == "methods: kernels are switched off"
@@ -551,7 +551,7 @@ def test_added_forces_are_seen_by_the_memory():
 
     added = np.array([[1.0, 2.0], [0.5, 0.0], [0.0, -1.0], [0.0, 0.0], [3.0, 3.0]])
     got = rollout(Sum(), forces=added)
-    assert got.stepped_by == "kernels"
+    assert got.stepped_by == "machine code"
     total, wanted = np.zeros(2), []
     for force in added:
         wanted.append(force - total)
@@ -615,7 +615,7 @@ def test_a_gain_decides_no_branch():
         def more(self, t, position, velocity):
             return np.clip(position, -self.limit, self.limit) if self.limit > 0 else position  # here
 
-    assert_is_simulated(Bounded(), "kernels")
+    assert_is_simulated(Bounded(), "machine code")
     with pytest.raises(tf.UnsupportedFeatureError, match=f":{marked_line(Bounded)} .*a branch on a value"):
         rollout(Bounded(), gains={"limit": np.ones(3)})
 
@@ -649,7 +649,7 @@ def test_a_law_with_a_memory_moves_a_mechanism():
     start = robot.positions.coordinates(robot.home)
     move = tf.motion.JointMove(start, start + [0.3, -0.2], duration=0.1)
     runs = tf.rollout(robot, Computed(robot), move, control_period=0.01)
-    assert runs.stepped_by == "kernels"
+    assert runs.stepped_by == "machine code"
     one = tf.simulate(robot, Computed(robot), move, control_period=0.01)
     assert np.abs(runs.position[0] - one.position[::10]).max() < 1e-11  # forty steps of a mechanism by two ways
 

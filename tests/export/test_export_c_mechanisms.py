@@ -32,7 +32,7 @@ def test_the_header_lists_the_entries_of_a_position(tmp_path):
     assert "Coordinates, from which the other entries follow: 0 crankshaft [rad]. Velocities and " in text
     assert "x[4]: position, with all its entries qd[1]: velocity [rad/s]" in text
     assert "Left out: computed_torque: slider-crank has positions with more entries than coordinates, which" in text
-    assert "Time derivatives of all entries of a position. x[4]: position" in text
+    assert "Time derivatives of all entries of a position, those of cut joints included. x[4]: position" in text
     assert "The position with the coordinates q in closed form, every leg assembled as it is at" in text
     with pytest.raises(
         tf.UnsupportedFeatureError, match=r"computed_torque: slider-crank has .* Write inverse_dynamics"

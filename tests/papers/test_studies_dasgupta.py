@@ -91,7 +91,7 @@ def test_contents(dasgupta):
     rows = {row[:2]: row for row in contents_table(dasgupta).rows}
     places = {number: rows["equation", number][3] for number in EQUATIONS.split()}
     assert [number for number, where in places.items() if not where] == ["42"]
-    assert "reactions.py" in places["26"]
+    assert "exact.py" in places["26"]
     assert "straight_line.py" in places["39"]
     assert rows["equation", "16"][4] == "does not hold"
 

@@ -11,10 +11,12 @@ import tauforge as tf
 from support import pretended_gpu
 from support.cuda_on_cpu import needs_compiler
 from support.mechanisms import five_bar
+from support.platforms import HOME, random_platform, without_legs
 from support.pretended_gpu import asarray
 from support.strategies import random_arm
 from support.tolerances import SINGLE, error
 from tauforge.control import PD, ComputedTorque
+from tauforge.motion import PoseMotion
 from tauforge.simulation import gpu_rollouts
 
 pytestmark = [needs_compiler, pytest.mark.usefixtures("kernels_on")]
@@ -180,6 +182,24 @@ def test_arrays_on_a_gpu_beside_states_that_are_not(more):
         tf.rollout(ARM, LAW, MOVE, initial=tuple(np.zeros((2, 2, 3))), control_period=0.01, **more)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_platform_on_a_gpu(dtype):
+    """Its state is no plain one. The kernel's steps are the processor's, in both precisions."""
+    robot, rng = without_legs(random_platform(np.random.default_rng(1))), np.random.default_rng(3)
+    law, move = ComputedTorque(robot, 400.0, 40.0), PoseMotion(tf.motion.JointMove(HOME, HOME + 0.05, 0.05))
+    states = (HOME + 0.01 * rng.normal(size=(5, 6)), 0.1 * rng.normal(size=(5, 6)))
+    given = {"initial": tuple(x.astype(dtype).astype(float) for x in states)}
+    more = {"gains": {"kp": law.kp * rng.uniform(0.9, 1.1, (5, 1, 1))}, "payload": tf.Payload(np.linspace(1, 3, 5))}
+    options = {"control_period": 5e-3, "step": 2.5e-3, "record_every": 4}
+    expected = tf.rollout(robot, law, move, **given, **more, **options)
+    more["gains"] = {name: asarray(x, dtype) for name, x in more["gains"].items()}
+    there = tuple(asarray(x, dtype) for x in given["initial"])
+    got = tf.rollout(robot, law, move, initial=there, **more, **options)
+    for name in NAMES:
+        assert str(getattr(got, name).dtype) == dtype
+        assert error(getattr(got, name), getattr(expected, name)) < (SAME if dtype == "float64" else 20 * SINGLE), name
+
+
 def test_a_mechanism_on_a_gpu(monkeypatch):
     """The kernel's steps are the processor's. A row that it refuses is NaN from there on: nothing else can step it."""
     robot, rng = five_bar(), np.random.default_rng(3)
@@ -243,7 +263,7 @@ def test_anybodys_law_on_a_gpu(dtype, substeps):
     }
     schedule = {"control_period": period, "step": period / substeps, "record_every": 2}
     expected = tf.rollout(ARM, law, MOVE, **given, **schedule)
-    assert expected.stepped_by == "kernels"
+    assert expected.stepped_by == "machine code"
     got = tf.rollout(ARM, law, MOVE, **{name: on_gpu(x) for name, x in given.items()}, **schedule)
     for name in NAMES:
         assert error(getattr(got, name), getattr(expected, name)) < (SAME if dtype == "float64" else SINGLE * 6), name

@@ -11,6 +11,7 @@ from tauforge.robots.poses import transforms
 
 HOME = np.array([0.05, -0.03, 1.1, 0.1, -0.15, 0.2])  # near the middle of what a random platform reaches
 DIETMAIER = (1.0, 0.645275, 1.086284, 1.503439, 1.281933, 0.771071)  # leg lengths with 40 poses
+BODY = {"mass": (), "com": (3,), "inertia": (3, 3)}
 LIMITS = ("stroke", "force_limit", "base_joint_axes", "platform_joint_axes", "cone_angles", "leg_radius")
 
 
@@ -51,6 +52,13 @@ def random_platform(rng, *, masses=True, **changes):
             "friction": rng.uniform(0, 5, 3),
         }
     return tf.StewartPlatform(**(data | changes))
+
+
+def without_legs(platform, **changes):
+    """Points, platform and gravity alone: legs without masses and friction, the smallest formulas."""
+    names = ("base_points", "platform_points", "platform_mass", "platform_com", "platform_inertia", "gravity")
+    legs = {f"{part}_{field}": np.zeros((6, *core)) for part in ("lower", "upper") for field, core in BODY.items()}
+    return tf.StewartPlatform(**{name: getattr(platform, name) for name in names} | legs | changes)
 
 
 def with_spherical_legs(platform, rng):

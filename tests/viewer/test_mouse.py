@@ -11,7 +11,7 @@ import pytest
 import tauforge as tf
 from support.browser import chromium
 from support.viewer_page import becomes, dragged, hidden, in_sight, opened, part_under, pixel
-from tauforge.viewer.figure import NamedPart, named_parts, rotation
+from tauforge.viewer.figure import Bar, named_parts, rotation
 from tauforge.viewer.panel import HANDLE_SCALE
 from tauforge.viewer.session import Session
 from tauforge.viewer.surroundings import surroundings
@@ -41,7 +41,7 @@ def shown(browser: Any, request: pytest.FixtureRequest) -> Iterator[tuple[Any, t
         page.close()
 
 
-def parts_of(session: Session) -> list[NamedPart]:
+def parts_of(session: Session) -> list[Bar]:
     return named_parts(session.robot.drawing(session.state.position), session.scene.size)
 
 

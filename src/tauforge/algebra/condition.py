@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import Scalar, absolute, select, sqrt
+from tauforge.algebra.scalars import Scalar, Scalars, absolute, select, sqrt
 
-Rows = Sequence[Sequence[Scalar]]
+Rows = Sequence[Scalars]
 TINY = 1e-300  # keeps the reflection of a column of zeros from 0/0
 NO_STEP = 1e38  # a step that is larger, or NaN, is left out: the root was met exactly
 LARGEST_RATIO = 1e18  # the ratio of a singular matrix; ratios above 1e16 are in doubt
@@ -97,14 +97,14 @@ def bidiagonal(a: list[list[Scalar]]) -> Squares:
     return Squares(diagonal, beside)
 
 
-def mirror(x: Sequence[Scalar]) -> tuple[list[Scalar], Scalar, Scalar]:
+def mirror(x: Scalars) -> tuple[list[Scalar], Scalar, Scalar]:
     """(v, scale, |x|^2) of the reflection 1 - scale v v^T that turns x to the first axis."""
     square = inner(x, x)
     length = sqrt(square)
     return [x[0] + select(x[0], 0.0, -length, length), *x[1:]], 1.0 / (square + absolute(x[0]) * length + TINY), square
 
 
-def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+def inner(a: Scalars, b: Scalars) -> Scalar:
     """a . b, summed in pairs: a shorter chain of additions than one by one."""
     terms = [x * y for x, y in zip(a, b, strict=True)]
     while len(terms) > 1:

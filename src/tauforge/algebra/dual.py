@@ -5,9 +5,19 @@ A formulation evaluated over duals gives its exact derivatives, the reference fo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from tauforge.algebra.scalars import FoldingScalar, Scalar, arctangent, cos, function, select, sign, sin
+
+SLOPES: dict[str, Callable[[Scalar, Scalar], Scalar]] = {  # of y, a function of x, by x and y
+    "neg": lambda x, y: -1.0,
+    "sin": lambda x, y: cos(x),
+    "cos": lambda x, y: -sin(x),
+    "sqrt": lambda x, y: 0.5 / y,
+    "tanh": lambda x, y: 1.0 - y * y,
+    "abs": lambda x, y: sign(x),
+    "sign": lambda x, y: 0.0,  # flat wherever it has a derivative, and taken as flat at 0
+}
 
 
 class Dual(FoldingScalar):
@@ -39,22 +49,7 @@ class Dual(FoldingScalar):
     def _unary(self, name: str) -> Dual:
         x = self.value
         y = -x if name == "neg" else function(name, x)
-        match name:
-            case "neg":
-                slope: Scalar = -1.0
-            case "sin":
-                slope = cos(x)
-            case "cos":
-                slope = -sin(x)
-            case "sqrt":
-                slope = 0.5 / y
-            case "tanh":
-                slope = 1.0 - y * y
-            case "abs":
-                slope = sign(x)
-            case _:  # sign: flat wherever it has a derivative, and taken as flat at 0
-                slope = 0.0
-        return Dual(y, _combine((self.tangent, slope)))
+        return Dual(y, _combine((self.tangent, SLOPES[name](x, y))))
 
     def _select(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Dual:
         u, v = primal(a), primal(b)

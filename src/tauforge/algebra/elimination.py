@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import Scalar, absolute, is_number, is_zero, reciprocal, select
-
-Rows = list[list[Scalar]]
+from tauforge.algebra.linear import Rows, substituted
+from tauforge.algebra.scalars import Scalar, Scalars, absolute, is_number, is_zero, reciprocal, select
 
 
 class StructurallySingularError(ValueError):
@@ -37,7 +36,7 @@ class PivotStep(NamedTuple):
 class Elimination:
     """P A Q = L U, P chosen by every state of a batch; Q by `column_order`, the same for all."""
 
-    def __init__(self, A: Sequence[Sequence[Scalar]], columns: int) -> None:
+    def __init__(self, A: Sequence[Scalars], columns: int) -> None:
         self.columns, self.count = columns, len(A)
         self.order = column_order([[not is_zero(x) for x in row] for row in A], columns)
         self.rows: Rows = [[row[j] for j in self.order] for row in A]
@@ -60,7 +59,8 @@ class Elimination:
             if is_number(choice.small) and is_number(choice.large) and not choice.small < choice.large:
                 continue
             choices.append(choice)
-            rows[k], rows[i] = _exchanged(rows[k], rows[i], choice, k)
+            for j in range(k, n):  # entries left of k are no longer needed
+                rows[k][j], rows[i][j] = _ordered(choice, rows[k][j], rows[i][j])
         self.pivots.append(reciprocal(rows[k][k]))
         multiples = []
         for i in range(k + 1, self.count):
@@ -72,11 +72,11 @@ class Elimination:
                 rows[i][k] = 0.0
         self.steps.append(PivotStep(first, choices, multiples))
 
-    def left_over(self, right: Sequence[Scalar]) -> list[Scalar]:
+    def left_over(self, right: Scalars) -> list[Scalar]:
         """By how much the rows that a state did not pick disagree with the others."""
         return self._forward(right)[self.columns :]
 
-    def _forward(self, right: Sequence[Scalar]) -> list[Scalar]:
+    def _forward(self, right: Scalars) -> list[Scalar]:
         b = list(right)
         for k, step in enumerate(self.steps):
             b[k], b[step.first] = b[step.first], b[k]
@@ -86,19 +86,15 @@ class Elimination:
                 b[i] = b[i] - factor * b[k]
         return b
 
-    def solved(self, right: Sequence[Scalar]) -> list[Scalar]:
+    def solved(self, right: Scalars) -> list[Scalar]:
         """x with A x = right, of which rows that a state did not pick are not looked at."""
-        b = self._forward(right)
-        for k in reversed(range(self.columns)):
-            for j in range(k + 1, self.columns):
-                b[k] = b[k] - self.rows[k][j] * b[j]
-            b[k] = b[k] * self.pivots[k]
+        b = substituted(self.rows, self.pivots, self._forward(right)[: self.columns])
         x: list[Scalar] = [0.0] * self.columns
         for place, j in enumerate(self.order):
             x[j] = b[place]
         return x
 
-    def solved_transposed(self, right: Sequence[Scalar]) -> list[Scalar]:
+    def solved_transposed(self, right: Scalars) -> list[Scalar]:
         """One of the y with A' y = right: 0 in the rows that a state did not pick."""
         y = [right[j] for j in self.order]
         for k in range(self.columns):
@@ -116,19 +112,10 @@ class Elimination:
         return y
 
 
-def _exchanged(a: list[Scalar], b: list[Scalar], choice: RowExchange, k: int) -> tuple[list[Scalar], list[Scalar]]:
-    """Two rows in the order of the choice; entries left of k are no longer needed."""
-    upper, lower = list(a), list(b)
-    for j in range(k, len(a)):
-        upper[j], lower[j] = _ordered(choice, a[j], b[j])
-    return upper, lower
-
-
 def _ordered(choice: RowExchange, x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
     if x is y or (is_zero(x) and is_zero(y)):
         return x, y
-    _, small, large = choice
-    return select(small, large, y, x), select(small, large, x, y)
+    return select(choice.small, choice.large, y, x), select(choice.small, choice.large, x, y)
 
 
 def column_order(pattern: Sequence[Sequence[bool]], columns: int) -> list[int]:

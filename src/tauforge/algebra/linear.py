@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import Scalar, absolute, is_number, is_zero, reciprocal, select, sqrt
+from tauforge.algebra.scalars import Scalar, Scalars, absolute, is_number, is_zero, reciprocal, select, sqrt
 
 Rows = list[list[Scalar]]
 
 
-def sparse_dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+def sparse_dot(a: Scalars, b: Scalars) -> Scalar:
     """The sum of products, without those that are zero by structure."""
     total: Scalar = 0.0
     for x, y in zip(a, b, strict=True):
@@ -25,18 +25,18 @@ def sparse_dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return total
 
 
-def solved_by_pivots(A: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> list[Scalar]:
+def solved_by_pivots(A: Sequence[Scalars], right: Scalars) -> list[Scalar]:
     """x with A x = right, by elimination with partial pivoting."""
     return elimination(A, right)[0]
 
 
-def elimination(A: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+def elimination(A: Sequence[Scalars], right: Scalars) -> tuple[list[Scalar], list[Scalar]]:
     """x with A x = right, and the reciprocals of the pivots."""
     (x,), pivots = eliminations(A, [right])
     return x, pivots
 
 
-def eliminations(A: Sequence[Sequence[Scalar]], rights: Sequence[Sequence[Scalar]]) -> tuple[Rows, list[Scalar]]:
+def eliminations(A: Sequence[Scalars], rights: Sequence[Scalars]) -> tuple[Rows, list[Scalar]]:
     """x with A x = right for each right side, and the reciprocals of the pivots.
 
     The pivot is chosen by `select`, one comparison at a time, so that every state of a batch takes its own; entries
@@ -57,15 +57,14 @@ def eliminations(A: Sequence[Sequence[Scalar]], rights: Sequence[Sequence[Scalar
                 factor = rows[i][k] * pivots[k]
                 for j in range(k + 1, len(rows[k])):
                     rows[i][j] = rows[i][j] - factor * rows[k][j]
-    return [_substituted(rows, pivots, n + c) for c in range(len(rights))], pivots
+    return [substituted(rows, pivots, [row[n + c] for row in rows]) for c in range(len(rights))], pivots
 
 
-def _substituted(rows: Rows, pivots: Sequence[Scalar], column: int) -> list[Scalar]:
-    """From the last unknown back, in rows that are upper triangular; the right side stands in this column."""
-    n = len(rows)
-    x = [row[column] for row in rows]
-    for k in reversed(range(n)):
-        for j in range(k + 1, n):
+def substituted(rows: Rows, pivots: Scalars, right: Scalars) -> list[Scalar]:
+    """From the last unknown back, in rows that are upper triangular. pivots: reciprocals of their diagonal"""
+    x = list(right)
+    for k in reversed(range(len(x))):
+        for j in range(k + 1, len(x)):
             x[k] = x[k] - rows[k][j] * x[j]
         x[k] = x[k] * pivots[k]
     return x
@@ -90,7 +89,7 @@ class Factors(NamedTuple):
     D_inverse: list[Scalar]
 
 
-def factored(A: Sequence[Sequence[Scalar]]) -> Factors:
+def factored(A: Sequence[Scalars]) -> Factors:
     """L'DL of a symmetric positive definite matrix, from the last row up: L keeps the zeros of a tree's mass matrix."""
     n = len(A)
     rest = [list(row) for row in A]
@@ -105,7 +104,7 @@ def factored(A: Sequence[Sequence[Scalar]]) -> Factors:
     return Factors(L, D_inverse)
 
 
-def solved(factors: Factors, right: Sequence[Scalar]) -> list[Scalar]:
+def solved(factors: Factors, right: Scalars) -> list[Scalar]:
     """x with A x = right."""
     L, D_inverse = factors
     x = list(right)
@@ -143,9 +142,6 @@ def inverse(factors: Factors) -> Rows:
     return X
 
 
-Scalars = Sequence[Scalar]
-
-
 class Orthogonal(NamedTuple):
     """Q by columns, R by rows above its diagonal, and the reciprocals of the diagonal."""
 
@@ -175,11 +171,7 @@ def nearest_solution(A: Orthogonal, right: Scalars) -> list[Scalar]:
     for q in A.Q:
         x.append(sparse_dot(q, rest))
         rest = _without(rest, q, x[-1])
-    for k in reversed(range(len(x))):
-        for j in range(k + 1, len(x)):
-            x[k] = x[k] - A.R[k][j] * x[j]
-        x[k] = x[k] * A.pivots[k]
-    return x
+    return substituted(A.R, A.pivots, x)
 
 
 def smallest_solution(A: Orthogonal, right: Scalars) -> list[Scalar]:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 Scalar = Any
+Scalars = Sequence[Scalar]
 
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,

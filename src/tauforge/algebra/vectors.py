@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import Scalar, cos_sin, sqrt
+from tauforge.algebra.scalars import Scalar, Scalars, cos_sin, sqrt
 
 
 class Vector:
@@ -65,7 +65,7 @@ class Matrix:
         self.rows = tuple(rows)
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[Scalar]]) -> Matrix:
+    def of(cls, rows: Sequence[Scalars]) -> Matrix:
         return cls([Vector(*row) for row in rows])
 
     @classmethod

@@ -44,9 +44,8 @@ class BaseParameters(NamedTuple):
 
     def summary(self) -> Summary:
         """Every combination of `inertial_parameters`, which are called pi; long ones with their largest terms."""
-        rows: Rows = tuple(
-            (name, _sum(row, lead)) for name, lead, row in zip(self.names, self.columns, self.combination, strict=True)
-        )
+        leaders = zip(self.names, self.columns, self.combination, strict=True)
+        rows: Rows = tuple((name, _sum(row, lead)) for name, lead, row in leaders)
         table = SummaryTable("", ("led by", "combination of the inertial parameters pi"), rows, texts=2)
         return Summary(f"{self.size} base parameters of {self.combination.shape[1]} inertial parameters", (table,))
 

@@ -203,13 +203,11 @@ def general_cost(formulation: str, *, as_written: bool = False) -> tuple[Polynom
 
     The cost is a polynomial of degree 3 at most, so six arms determine it and check it.
     """
-    joints = range(4, 10)
-    counts = [general_operation_count(n, formulation) for n in joints]
-    results = []
-    for kind in ("multiplications", "additions"):
-        values = [getattr(c.as_written if as_written else c, kind) for c in counts]
-        results.append(interpolated(list(joints), values))
-    return results[0], results[1]
+    joints = list(range(4, 10))
+    every = [general_operation_count(n, formulation) for n in joints]
+    counts = [count.as_written if as_written else count for count in every]
+    multiplications, additions = [c.multiplications for c in counts], [c.additions for c in counts]
+    return interpolated(joints, multiplications), interpolated(joints, additions)
 
 
 @with_field_docs

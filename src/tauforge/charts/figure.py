@@ -152,10 +152,7 @@ def categories(panel: ChartPanel) -> list[str] | None:
 
 def description(figure: Figure) -> str:
     """The figure in words, for readers who cannot see it."""
-    parts = []
-    for panel in figure.panels:
-        title = f"{panel.title}: " if panel.title else ""
-        parts.append(title + panel_description(panel))
+    parts = ((f"{panel.title}: " if panel.title else "") + panel_description(panel) for panel in figure.panels)
     return f"{figure.title}. " + "; ".join(parts) + "."
 
 

@@ -121,15 +121,9 @@ def _fill(axes: Any, figure: Maps, one: MapPanel, values: Array, colours: Any, n
     import matplotlib
 
     scale = matplotlib.colormaps[colours] if isinstance(colours, str) else colours
-    mesh = axes.pcolormesh(
-        one.x,
-        one.y,
-        np.ma.masked_invalid(values.T),
-        shading="nearest",
-        cmap=scale.with_extremes(bad=MISSING),
-        norm=norm,
-        rasterized=True,  # a vector for every point would make files of many megabytes
-    )
+    look: dict[str, Any] = {"cmap": scale.with_extremes(bad=MISSING), "norm": norm, "shading": "nearest"}
+    # a vector for every point would make files of many megabytes
+    mesh = axes.pcolormesh(one.x, one.y, np.ma.masked_invalid(values.T), rasterized=True, **look)
     axes.grid(visible=False)
     axes.locator_params(nbins=MOST_TICKS)
     axes.set_title(plain(one.title), loc="left")

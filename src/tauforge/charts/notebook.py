@@ -34,14 +34,8 @@ class InNotebook(ABC):
         """
         wanted = set(include or (TEXT, TABLES, PICTURE)) - set(exclude or ())
         picture = self._picture() if wanted & {TABLES, PICTURE} else None
-        bundle = {}
-        if TEXT in wanted:
-            bundle[TEXT] = repr(self.summary())
-        if TABLES in wanted:
-            bundle[TABLES] = self._tables(picture)
-        if PICTURE in wanted and picture is not None:
-            bundle[PICTURE] = picture
-        return bundle
+        every = {TEXT: repr(self.summary()), TABLES: self._tables(picture), PICTURE: picture}
+        return {kind: shown for kind, shown in every.items() if kind in wanted and shown is not None}
 
     def _repr_html_(self) -> str:
         """The summary and the figure; nothing in it runs or is fetched."""

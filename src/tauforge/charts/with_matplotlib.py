@@ -105,8 +105,7 @@ def _draw_sketch(axes: Any, panel: ChartPanel, colour: dict[Key, str]) -> dict[K
             (handles[key(line)],) = axes.plot(line.x, line.y, "o", color=line_colour, markersize=5.5, markeredgewidth=0)
         else:
             width = figures.THICK_WIDTH if line.style == "thick" else figures.LINE_WIDTH
-            dashes = DASHES.get(line.style, "-")
-            look = {"linestyle": dashes, "color": line_colour, "linewidth": width}
+            look = {"linestyle": DASHES.get(line.style, "-"), "color": line_colour, "linewidth": width}
             (handles[key(line)],) = axes.plot(line.x, line.y, solid_capstyle="round", **look)
         if line.style == "arrow":
             ends = [(line.x[k], line.y[k]) for k in (-1, -2)]
@@ -115,9 +114,7 @@ def _draw_sketch(axes: Any, panel: ChartPanel, colour: dict[Key, str]) -> dict[K
     for note in panel.notes:
         _write_note(axes, note)
     across, up = figures.window(panel)
-    axes.set_xlim(across)
-    axes.set_ylim(up)
-    axes.set_aspect("equal")
+    axes.set(xlim=across, ylim=up, aspect="equal")
     axes.set_axis_off()
     axes.set_title(plain(panel.title), loc="left")
     return handles
@@ -125,14 +122,10 @@ def _draw_sketch(axes: Any, panel: ChartPanel, colour: dict[Key, str]) -> dict[K
 
 def _write_note(axes: Any, note: Note) -> None:
     right, up = note.shift
-    axes.annotate(
-        scripted(plain(note.text), r"$_{{\mathrm{{{}}}}}$", r"$^{{\mathrm{{{}}}}}$"),
-        (note.x, note.y),
-        xytext=note.shift,
-        textcoords="offset points",
-        ha="left" if right > 0 else "right" if right < 0 else "center",
-        va="bottom" if up > 0 else "top" if up < 0 else "center",
-    )
+    text = scripted(plain(note.text), r"$_{{\mathrm{{{}}}}}$", r"$^{{\mathrm{{{}}}}}$")
+    side = "left" if right > 0 else "right" if right < 0 else "center"
+    edge = "bottom" if up > 0 else "top" if up < 0 else "center"
+    axes.annotate(text, (note.x, note.y), xytext=note.shift, textcoords="offset points", ha=side, va=edge)
 
 
 def _draw_panel(axes: Any, panel: ChartPanel, colour: dict[Key, str]) -> dict[Key, Any]:
@@ -151,14 +144,12 @@ def _draw_panel(axes: Any, panel: ChartPanel, colour: dict[Key, str]) -> dict[Ke
             shift = (bars.index(line) - (len(bars) - 1) / 2) * step
             handles[key(line)] = axes.bar(x + shift, line.y, width=0.92 * step, color=line_colour)
         elif line.style == "points":
-            size = (
-                {"markersize": 2.5, "alpha": figures.CROWD_OPACITY} if len(x) > figures.CROWD else {"markersize": 4.5}
-            )
-            (handles[key(line)],) = axes.plot(x, line.y, "o", color=line_colour, markeredgewidth=0, **size)
+            size, opacity = (2.5, figures.CROWD_OPACITY) if len(x) > figures.CROWD else (4.5, None)
+            look = {"markersize": size, "alpha": opacity, "color": line_colour, "markeredgewidth": 0}
+            (handles[key(line)],) = axes.plot(x, line.y, "o", **look)
         else:
-            (handles[key(line)],) = axes.plot(
-                x, line.y, linestyle=DASHES[line.style], color=line_colour, linewidth=figures.LINE_WIDTH
-            )
+            look = {"linestyle": DASHES[line.style], "color": line_colour, "linewidth": figures.LINE_WIDTH}
+            (handles[key(line)],) = axes.plot(x, line.y, **look)
     axes.locator_params(nbins=MOST_TICKS)
     if panel.y_range is not None:
         axes.set_ylim(panel.y_range)
@@ -240,9 +231,8 @@ def plain(text: str) -> str:
 def check_ending(path: Path) -> None:
     """ModelError for a name whose ending is no format of pictures, before anything is drawn."""
     if path.suffix.lower() not in IMAGE_SUFFIXES:
-        raise ModelError(
-            f"expected a file name that ends in {', '.join(IMAGE_SUFFIXES)}, got {path.name!r}", field="picture"
-        )
+        known = ", ".join(IMAGE_SUFFIXES)
+        raise ModelError(f"expected a file name that ends in {known}, got {path.name!r}", field="picture")
 
 
 def save_figure(figure: Any, path: Path) -> None:

@@ -30,18 +30,23 @@ COMMANDS = {
 BAD_USE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
 
-class Command(TyperCommand):
+class WithBareFlags:
     """Its help names no type beside a flag, which takes no value."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return _bare_flags(super().get_params(ctx))
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+        return parameters
 
 
-class Commands(TyperGroup):
+class Command(WithBareFlags, TyperCommand):
+    """One command."""
+
+
+class Commands(WithBareFlags, TyperGroup):
     """The commands, and one place that turns whatever ends them into an exit code and a readable block."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        return _bare_flags(super().get_params(ctx))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return super().get_command(ctx, cmd_name) or added_commands().get(cmd_name)
@@ -130,13 +135,6 @@ def _without_debug(args: list[str]) -> tuple[bool, list[str]]:
     return "--debug" in args[:end], [arg for k, arg in enumerate(args) if arg != "--debug" or k > end]
 
 
-def _bare_flags(parameters: list[Any]) -> list[Any]:
-    for parameter in parameters:
-        if getattr(parameter, "is_flag", False):
-            parameter.metavar = ""
-    return parameters
-
-
 def _give_up(stream: Any) -> None:
     """Leads a stream that cannot be written to nowhere, so that Python does not flush it again at its end."""
     with suppress(OSError):  # in tests it is no file
@@ -150,10 +148,6 @@ def _code_told(fault: Exception, debug: bool) -> int:
         traceback.print_exc()
     else:
         _tell(fault)
-    return _code_of(fault)
-
-
-def _code_of(fault: Exception) -> int:
     if isinstance(fault, TauforgeError):
         return FAILED if isinstance(fault, ArithmeticError | RuntimeError) else BAD_USE
     return BAD_USE if hasattr(fault, "format_message") else FAILED

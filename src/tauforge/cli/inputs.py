@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,15 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from tauforge.cli.output import bad, note, number, seconds, warn
 from tauforge.errors import ModelError, Reported
+from tauforge.units import NUMBER, UNITS
 
 if TYPE_CHECKING:
-    from tauforge.arrays import Array
     from tauforge.motion.csv_motion import CsvMotion
     from tauforge.robots.loads import Payload
-    from tauforge.robots.records import LimitedQuantity
     from tauforge.robots.robot import Robot
 
-NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*)?")
 VOWELS = ("a", "e", "i", "o", "u")
 LIMIT_ROUNDING = 1e-9  # relative to the limit: a motion that ends on it, converted from another unit, is not beyond it
 
@@ -31,6 +28,14 @@ def load_robot(name: str, tip: str | None = None, lock: list[str] | None = None)
     locked = pairs("--lock", lock, "JOINT=VALUE")
     held = {joint: quantity("--lock", value, "rad", "m") for joint, value in locked}
     return load(name, tip=tip, lock=held or None)
+
+
+def load_and_listen(name: str, tip: str | None, lock: list[str] | None) -> tuple[Robot, list[str]]:
+    """The robot, and the warnings about it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        robot = load_robot(name, tip, lock)
+    return robot, [str(warning.message) for warning in caught]
 
 
 def kind_of(robot: Robot) -> str:
@@ -46,11 +51,9 @@ def quantity(option: str, text: str, *kinds: str) -> float:
 
     kinds: the SI units of what it may measure; without any, no unit fits
     """
-    from tauforge.units import UNITS
-
     fitting = {name: factor for name, (kind, factor) in UNITS.items() if kind in kinds}
     found = NUMBER.fullmatch(text)
-    unit = (found[2] or "").strip() if found else ""
+    unit = (found[2] or "") if found else ""
     if found is None or (unit and unit not in fitting) or not math.isfinite(float(found[1])):
         units = f" in {' or '.join(kinds)}, or one with its unit ({', '.join(fitting)})" if kinds else " without a unit"
         raise bad(option, f"expected a number{units}, got {text!r}")
@@ -110,8 +113,7 @@ def read_motion(path: Path, robot: Any, smooth: float | None = None) -> CsvMotio
         note(f"{path}: no columns give {' and '.join(motion.derived)}; they are derived from {spline}")
     if motion.turned:
         note(f"{path}: jumps by a full turn between rows were removed from {', '.join(motion.turned)}")
-    noisy = [name for name in motion.rough if name not in motion.coarse]  # of the others a warning says more
-    if noisy:
+    if noisy := [name for name in motion.rough if name not in motion.coarse]:  # of the others a warning says more
         warn(
             f"{path}: the accelerations of {', '.join(noisy)} jump from sample to sample, because the positions are "
             "rounded or noisy, and so do the forces. Give accelerations or more digits, or use --smooth HZ"
@@ -159,19 +161,14 @@ def warn_of_forces(robot: Robot, peaks: Sequence[float]) -> None:
 def warn_of_motion(robot: Robot, motion: CsvMotion) -> None:
     """One warning for each limit that the motion goes beyond: how far, and when first."""
     for quantity in robot.bounds.quantities(motion.positions, motion.samples.velocity):
-        _warn_outside(quantity, motion.times)
-
-
-def _warn_outside(quantity: LimitedQuantity, times: Array) -> None:
-    """A warning for each end of the limits that the values pass."""
-    values, unit = quantity.values, quantity.unit
-    ends = ((quantity.lower, quantity.lower - values), (quantity.upper, values - quantity.upper))
-    size = max((abs(limit) for limit, _ in ends if math.isfinite(limit)), default=0.0)
-    for limit, beyond in ends:
-        outside = beyond > LIMIT_ROUNDING * size
-        if outside.any():
-            furthest = int(beyond.argmax())
-            warn(
-                f"{quantity.phrase(furthest)} {number(values[furthest])} {unit}, {number(beyond[furthest])} {unit} "
-                f"beyond its limit of {number(limit)} {unit}; first beyond it at {seconds(times[outside.argmax()])} s"
-            )
+        values, unit = quantity.values, quantity.unit
+        ends = ((quantity.lower, quantity.lower - values), (quantity.upper, values - quantity.upper))
+        size = max((abs(limit) for limit, _ in ends if math.isfinite(limit)), default=0.0)
+        for limit, beyond in ends:
+            outside = beyond > LIMIT_ROUNDING * size
+            if outside.any():
+                furthest, first = int(beyond.argmax()), seconds(motion.times[outside.argmax()])
+                warn(
+                    f"{quantity.phrase(furthest)} {number(values[furthest])} {unit}, {number(beyond[furthest])} {unit} "
+                    f"beyond its limit of {number(limit)} {unit}; first beyond it at {first} s"
+                )

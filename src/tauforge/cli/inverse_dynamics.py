@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from tauforge.cli import inputs, options
 from tauforge.cli.output import bad, check_output, number, records, result, seconds, table, write_table
-
-if TYPE_CHECKING:
-    from tauforge.robots.robot import Robot as AnyRobot
 
 
 def inverse_dynamics(
@@ -40,7 +37,12 @@ def inverse_dynamics(
 
     check_output(output, [motion, robot], (".csv",), as_json)
     mine = inputs.robot_carrying(inputs.load_robot(robot, tip, lock), payload)
-    loads = _choice(mine, formulation)
+    loads: dict[str, Any] = {}
+    if formulation is not None:
+        if len(mine.formulations) == 1:
+            raise bad("--formulation", f"{mine.name} is {inputs.kind_of(mine)}; it has a single formulation")
+        mine.formulations.check(formulation)  # before files are read
+        loads["formulation"] = formulation
     if wrench is not None:
         if not mine.formulations.take_wrench:
             raise bad("--wrench", f"{mine.name} takes no external wrench")
@@ -75,13 +77,3 @@ def inverse_dynamics(
     used = (formulation or mine.formulations.default) if len(mine.formulations) > 1 else None
     data = {"robot": mine.name, "formulation": used, "states": len(forces), "duration": moves.duration}
     result(as_json, {**data, "derived": moves.derived, "forces": peak_rows, "output": output}, shown)
-
-
-def _choice(robot: AnyRobot, formulation: str | None) -> dict[str, Any]:
-    """The formulation as an argument of inverse dynamics."""
-    if formulation is None:
-        return {}
-    if len(robot.formulations) == 1:
-        raise bad("--formulation", f"{robot.name} is {inputs.kind_of(robot)}; it has a single formulation")
-    robot.formulations.check(formulation)  # before files are read
-    return {"formulation": formulation}

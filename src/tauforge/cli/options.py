@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-
-if TYPE_CHECKING:
-    pass
 
 CATALOGUE = Path(__file__).parent.parent / "formats" / "catalogue"  # its names without loading what loads robots
 
@@ -78,25 +75,17 @@ Json = Annotated[bool, switch("--json", "The result as JSON, and nothing else on
 PayloadOption = Annotated[
     str | None,
     setting(
-        "MASS[,X,Y,Z]",
-        "A body carried by the tool or on the platform: kg, and m of its mass centre in that frame.",
-        "--payload",
+        "MASS[,X,Y,Z]", "A body carried by the tool or on the platform: kg, and m of its mass centre in that frame."
     ),
 ]
 Wrench = Annotated[
     str | None,
-    setting(
-        "FX,FY,FZ,MX,MY,MZ",
-        "N and N m on the tool (world axes) or on the platform (base axes), at its origin.",
-        "--wrench",
-    ),
+    setting("FX,FY,FZ,MX,MY,MZ", "N and N m on the tool (world axes) or on the platform (base axes), at its origin."),
 ]
 Smooth = Annotated[
     float | None,
     setting(
-        "HZ",
-        "Smooth what is differentiated, without delay: -3 dB at this frequency. Good: 4 to 5 times the motion's.",
-        "--smooth",
+        "HZ", "Smooth what is differentiated, without delay: -3 dB at this frequency. Good: 4 to 5 times the motion's."
     ),
 ]
 Output = Annotated[str | None, setting("FILE", "Where the result goes; - for stdout.", "--output", "-o")]

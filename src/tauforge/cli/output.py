@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -173,7 +174,7 @@ def error(text: str, remedy: str | None = None) -> None:
 
 def _block(kind: str, text: str, remedy: str) -> None:
     """One readable block: the kind, the text, and below it, set in, what to do."""
-    width = max(NARROWEST, _terminal_width()) if sys.stderr.isatty() else UNBOUNDED
+    width = max(NARROWEST, shutil.get_terminal_size().columns) if sys.stderr.isatty() else UNBOUNDED
     lines: list[str] = []
     for paragraph in (*printable(f"{kind}: {text}").splitlines(), *printable(remedy).splitlines()):
         first = "  " if lines else ""
@@ -191,12 +192,6 @@ def _block(kind: str, text: str, remedy: str) -> None:
 def _live() -> bool:
     """True if stderr is a terminal that understands escape codes."""
     return sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
-
-
-def _terminal_width() -> int:
-    import shutil
-
-    return shutil.get_terminal_size().columns
 
 
 @contextmanager

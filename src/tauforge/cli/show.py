@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tauforge.cli.inputs import load_robot
+from tauforge.cli.inputs import load_and_listen
 from tauforge.cli.options import File, Json, Lock, Robot, Tip, setting, switch
 from tauforge.cli.output import bad, headline, item, result, summary_parts
 
@@ -21,7 +20,7 @@ def show(
     robot: Robot,
     tip: Tip = None,
     lock: Lock = None,
-    picture: Annotated[File, setting("FILE", "Also draw it: .png, .svg or .pdf.", "--picture")] = None,
+    picture: Annotated[File, setting("FILE", "Also draw it: .png, .svg or .pdf.")] = None,
     schematic: Annotated[bool, switch("--schematic", "Draw its frames and their names, flat.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -30,10 +29,7 @@ def show(
         raise bad("--schematic", "it needs a file: give --picture FILE")
     from tauforge.robots.robot import noun_of
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        mine = load_robot(robot, tip, lock)
-    texts = [str(warning.message) for warning in caught]
+    mine, texts = load_and_listen(robot, tip, lock)
     if picture is not None:
         from tauforge.pictures.plot import save_picture
 

@@ -11,23 +11,12 @@ import typer
 
 from tauforge.cli.inputs import load_robot, quantities, quantity, read_motion, robot_carrying, warn_of_forces
 from tauforge.cli.options import File, Json, Lock, PayloadOption, Robot, Smooth, Tip, names_in, setting, switch
-from tauforge.cli.output import (
-    STDOUT,
-    Records,
-    bad,
-    check_output,
-    note,
-    number,
-    records,
-    result,
-    seconds,
-    table,
-    working,
-    write_output,
-)
+from tauforge.cli.output import STDOUT, bad, check_output, note, records, result, seconds, table, working, write_output
 from tauforge.errors import UnsupportedFeatureError, one_line
+from tauforge.units import number
 
 if TYPE_CHECKING:
+    from tauforge.cli.output import Records
     from tauforge.robots.robot import Robot as AnyRobot
     from tauforge.simulation.recording import Recording
 
@@ -71,9 +60,7 @@ def simulate(
     plot: Annotated[
         File, setting("FILE.png", "Position, error and force, a panel for each unit; .svg, .pdf too.")
     ] = None,
-    animation: Annotated[
-        File, setting("FILE.html", "The robot as it moves, with its forces; .gif, .mp4 too.", "--animation")
-    ] = None,
+    animation: Annotated[File, setting("FILE.html", "The robot as it moves, with its forces; .gif, .mp4 too.")] = None,
     output: Annotated[
         str | None,
         setting("FILE", "The run: .csv, which other commands read, or .npz; - for stdout.", "--output", "-o"),
@@ -123,7 +110,7 @@ def simulate(
         return
     if output is not None:
         recording.save(output)
-    errors, forces = error_records(recording), force_records(recording)
+    errors, forces = peak_records(recording)
     warn_of_forces(mine, [entry["peak_force"] for entry in forces])
 
     def shown() -> Any:
@@ -172,8 +159,7 @@ def _law(name: str, robot: Any, kp: str | None, kv: str | None) -> Any:
         return None
     if name == "computed-torque":
         return control.ComputedTorque(robot, **gains)
-    missing = [f"--{option}" for option in ("kp", "kv") if option not in gains]
-    if missing:
+    if missing := [f"--{option}" for option in ("kp", "kv") if option not in gains]:
         units = "N m/rad and N m s/rad, N/m and N s/m for what slides"
         raise bad(missing[0], f"{name} needs this gain, and no default suits all robots; give --kp and --kv in {units}")
     return (control.PD if name == "pd" else control.GravityPD)(robot, **gains)
@@ -236,14 +222,14 @@ def summary(errors: Records, forces: Records) -> dict[str, Records]:
     return {"coordinates": errors, "actuators": forces}
 
 
-def error_records(run: Recording) -> Records:
-    """One for each coordinate."""
+def peak_records(run: Recording) -> tuple[Records, Records]:
+    """Errors of all coordinates, and forces of all actuators."""
     import numpy as np
 
     from tauforge.analysis.stewart_sizing import peak_of
 
-    worst = peak_of(run.time, run.error)
-    return records(
+    worst, peak = peak_of(run.time, run.error), peak_of(run.time, run.force)
+    errors = records(
         name=run.coordinate_names,
         unit=run.coordinate_units,
         largest_error=worst.value,
@@ -252,13 +238,7 @@ def error_records(run: Recording) -> Records:
         final_error=run.error[-1],
         final_position=run.position[-1, run.places],
     )
-
-
-def force_records(run: Recording) -> Records:
-    """One for each actuator."""
-    from tauforge.analysis.stewart_sizing import peak_of
-
-    peak = peak_of(run.time, run.force)
-    return records(
+    forces = records(
         actuator=run.force_names, force_unit=run.force_units, peak_force=peak.value, time_of_peak_force=peak.time
     )
+    return errors, forces

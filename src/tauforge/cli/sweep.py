@@ -51,7 +51,7 @@ def sweep(
     ] = None,
     option: Annotated[Texts, setting("NAME=VALUE", "An option of the study. May be repeated.")] = None,
     output: Annotated[File, setting("STORE.zarr", "A new folder, or one to go on with.", "--output", "-o")] = None,
-    picture: Annotated[File, setting("FILE", "Also draw a result: .png, .svg or .pdf.", "--picture")] = None,
+    picture: Annotated[File, setting("FILE", "Also draw a result: .png, .svg or .pdf.")] = None,
     drawn: Annotated[
         str | None, setting("NAME", "What --picture draws. Default: the first result.", "--result")
     ] = None,

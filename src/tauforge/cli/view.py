@@ -61,8 +61,7 @@ def view(
 def _recording(path: Path, robot: AnyRobot) -> Recording:
     """Reads a file. A recording that does not fit the robot is refused by the words of this command."""
     from tauforge.errors import ModelError, ShapeError
-    from tauforge.pictures.animation_frames import check_recording
-    from tauforge.simulation.recording import Recording
+    from tauforge.simulation.recording import Recording, check_recording
 
     found = Recording.load(path)
     try:

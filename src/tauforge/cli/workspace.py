@@ -56,9 +56,7 @@ def workspace(
         Texts, setting("KIND", "Judge position limits of this kind alone, such as stroke. May be repeated.")
     ] = None,
     points: Annotated[int | None, typer.Option(help="Cells along each side of the volume.")] = None,
-    picture: Annotated[
-        File, setting("FILE", "Draw the map, plane, surface or reach: .png, .svg or .pdf.", "--picture")
-    ] = None,
+    picture: Annotated[File, setting("FILE", "Draw the map, plane, surface or reach: .png, .svg or .pdf.")] = None,
     tip: Tip = None,
     lock: Lock = None,
     as_json: Json = False,

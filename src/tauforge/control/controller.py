@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,6 +106,15 @@ class RunningLaw:
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         return self._law.force(t, position, velocity, target)
+
+    @property
+    def memory(self) -> list[Array]:
+        return [vars(self._law)[name] for name in self._shapes]
+
+    def recall(self, memory: Sequence[Array]) -> None:
+        """Go on with another memory."""
+        for (name, shape), value in zip(self._shapes.items(), memory, strict=True):
+            vars(self._law)[name] = value.reshape(shape)
 
     def remember(self, t: float, position: Array, velocity: Array, target: MotionSample, force: Array) -> None:
         """Take the memory of the next instant. ModelError where `update` gives another one than the law has."""

@@ -101,8 +101,10 @@ class LawGraph:
 
     # ------------------------------------------------------------------------------------------------ over any scalars
 
-    def forces(self, given: Columns) -> list[Scalar]:
-        return self.forces_graph.evaluate(named(given))
+    def forces(self, given: Columns) -> tuple[list[Scalar], list[Scalar]]:
+        """The forces, and suspicions of the law's robot: where one is not below 1, its own methods know better."""
+        found = self.forces_graph.evaluate(named(given))
+        return found[: self._forces_shape[0]], found[self._forces_shape[0] :]
 
     def renewed(self, given: Columns, force: Scalars) -> list[Scalar]:
         """The memory after an instant at which the actuators gave these forces."""
@@ -120,12 +122,13 @@ class LawGraph:
 
     def _copied(self, law: Controller) -> Any:
         """The law with stand-ins for its robots, and nothing that it shares with the user's."""
-        stand_ins = {}
+        stand_ins: dict[int, TraceableRobot] = {}
         for robot in robots_of(law):
             if not kernel_stands_for(robot, "inverse_dynamics"):
                 raise NoKernelError(f"{robot.name} has methods of its own, which {self._name} may call")
             stand_ins[id(robot)] = TraceableRobot(copy.copy(robot))  # kernels must not keep a robot alive
         try:
+            self._robots = [*stand_ins.values()]
             copied = copy.deepcopy(law, dict[int, Any](stand_ins))
             copied.reset()
         except Exception as error:
@@ -172,6 +175,8 @@ class LawGraph:
     def _asked(self, method: str, given: Mapping[str, Any]) -> list[Scalar]:
         """The forces, or what the memory becomes, one number after another."""
         attributes = vars(self._law)
+        for robot in self._robots:
+            robot.suspicions.clear()
         held = {name: given[argument] for argument, name in self._held.items()}
         before = {name: value.copy() for name, value in held.items()}
         attributes.update(held)
@@ -187,7 +192,8 @@ class LawGraph:
             same = map(is_, value.flat, before[name].flat) if value.dtype == object else value.flat == before[name].flat
             if attributes[name] is not value or not all(same):
                 raise NoKernelError(f"{name} is changed by {method}; the new memory is what update returns")
-        return [x for name, shape in shapes.items() for x in numbers_of(found[name], shape, method)]
+        answer = [x for name, shape in shapes.items() for x in numbers_of(found[name], shape, method)]
+        return answer + [x for robot in self._robots if method == FORCE for x in robot.suspicions]
 
     def _disagreement(self, *graphs: Graph) -> str | None:
         """Reason if the law does not give numbers what it gives scalars that record."""

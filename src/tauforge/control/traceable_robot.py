@@ -6,6 +6,7 @@ see a method of a user's own.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from types import FunctionType, MethodType
@@ -21,7 +22,7 @@ from tauforge.evaluation.unmodified import is_unmodified, method_is_ours, own_me
 from tauforge.kernels.backends import NoKernelError
 from tauforge.robots.capabilities import Capability
 from tauforge.robots.robot import Robot
-from tauforge.robots.state_space import formula_results
+from tauforge.robots.state_space import judged_results
 
 EVALUATING = ("_by_name", "_sorted", "_answer", "kernel")  # the way from a method of dynamics to its formula
 
@@ -63,14 +64,16 @@ class TraceableRobot:
     """A robot for arrays of any scalars: functions of its table by their formulas, other methods by their own source.
 
     NoKernelError where a law calls a method that our sources do not define.
+    suspicions: of functions with guards; where one of them is not below 1, the robot's own methods know better
     """
 
     def __init__(self, robot: Robot) -> None:
         self._robot, self.positions = robot, TraceablePositions(self, robot)
+        self.suspicions: list[Scalar] = []
 
     def __getattr__(self, name: str) -> Any:
         robot = self._robot
-        if name in robot.functions:
+        if name in robot.functions and robot.functions[name].quick:
             if not method_is_ours(type(robot), name):
                 raise NoKernelError(f"{robot.name} has a method {name} of its own")
             return partial(self._evaluated, name)
@@ -81,15 +84,20 @@ class TraceableRobot:
             raise NoKernelError(f"{robot.name} has {name} of its own")
         return type(found)(self)
 
-    def _evaluator(self, name: str, arguments: Mapping[str, Array]) -> list[Array]:
-        """One result (k,), for the methods of robots that ask for parts of their formulas."""
-        return [self._evaluated(name, *arguments.values()).ravel()]
+    def _answer(self, name: str, arguments: Mapping[Any, Array]) -> list[Array]:
+        """All results, for methods that do more than to call their own formula."""
+        scalars = [np.asarray(x).tolist() for x in arguments.values()]
+        found = judged_results(self._robot, name, self._robot.model, *scalars)
+        self.suspicions.extend(found.suspicions)
+        values, shapes = array_of(found.values), self._robot.functions[name].results
+        ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+        return [x.reshape(shape) for x, shape in zip(np.split(values, ends), shapes, strict=True)]
+
+    _evaluator = _answer
 
     def _evaluated(self, name: str, *arguments: Array) -> Array:
-        scalars = [np.asarray(x).tolist() for x in arguments]
-        found = array_of(formula_results(self._robot, name, self._robot.model, *scalars))
-        shapes = self._robot.functions[name].results
-        return found.reshape(shapes[0]) if len(shapes) == 1 else found
+        (result,) = self._answer(name, dict(enumerate(arguments)))
+        return result
 
 
 def array_of(scalars: list[Scalar]) -> Array:

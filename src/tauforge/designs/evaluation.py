@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array, real_number
 from tauforge.designs.measures import MEASURES, check_measures, judges_forces, measures_of
-from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.errors import ModelError, ShapeError
 from tauforge.robots.capabilities import design_parameters
 from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import METRE, at_positions
 from tauforge.robots.summary import summarised
-from tauforge.validation import broadcast_shape, did_you_mean, real, real_array
+from tauforge.validation import broadcast_shape, check_known, real, real_array
 
 BLOCK_PAIRS = 2**17  # pairs of a design and a state: 30 MB
 HELD = "payload"  # the parameter that is the mass of what the robot holds
@@ -137,12 +137,7 @@ def evaluate(
 
 
 def check_variable(known: Mapping[str, str], name: str) -> None:
-    if name not in known:
-        raise UnsupportedFeatureError(
-            f"{name!r} is no design parameter",
-            field="parameter",
-            remedy=f"{did_you_mean(name, known)}Use one of {', '.join(known)}",
-        )
+    check_known(name, known, f"{name!r} is no design parameter", "parameter")
 
 
 @summarised

@@ -7,6 +7,7 @@ import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,18 +113,12 @@ class Front:
         room = np.where(high > low, high - low, np.abs(high) + 1.0)  # around the front, which far designs would squeeze
         near = self.tried[((self.tried > low - room) & (self.tried < high + room)).all(axis=1)]
         shown = near[:: -(-len(near) // MOST_SHOWN)]
+        clouds = {"designs tried": shown, "Pareto front": self.objectives}
         panels = [
             ChartPanel(
-                "",
-                labels[i],
-                labels[j],
-                (
-                    Line("designs tried", shown[:, i], shown[:, j], "points"),
-                    Line("Pareto front", self.objectives[:, i], self.objectives[:, j], "points"),
-                ),
+                "", labels[i], labels[j], tuple(Line(name, x[:, i], x[:, j], "points") for name, x in clouds.items())
             )
-            for i in range(len(labels))
-            for j in range(i + 1, len(labels))
+            for i, j in combinations(range(len(labels)), 2)
         ]
         title = f"{self.base.name}: {len(self):,} best of {self.evaluations:,} designs"
         return Figure("pareto-front", title, "Designs that no other one surpasses.", tuple(panels), min(len(panels), 2))
@@ -133,10 +128,8 @@ class Front:
 
         path: where to write it, .png, .svg or .pdf
         """
-        from tauforge.charts.with_matplotlib import check_ending, drawn, save_figure
+        from tauforge.charts.with_matplotlib import drawn, save_figure
 
-        if path is not None:
-            check_ending(Path(path))
         made = drawn(self.figure())
         if path is not None:
             save_figure(made, Path(path))

@@ -63,17 +63,13 @@ def pareto(
             raise ModelError(f"expected a whole number >= {least}, got {number!r}", field=field)
     measures = [name for name in wanted if name in MEASURES]
     judged = limits and has_limits(robot) and LIMITS not in measures
-    asked = judge(
-        robot,
-        [*measures, *((LIMITS,) if judged else ())],
-        states=states,
-        stiffness=stiffness,
-        characteristic_length=characteristic_length,
-    )
+    if judged:
+        measures.append(LIMITS)
+    asked = judge(robot, measures, states=states, stiffness=stiffness, characteristic_length=characteristic_length)
     larger = tuple(name in MEASURES and MEASURES[name].larger for name in wanted)
     trial = Trial(asked, names, wanted, np.where(larger, -1.0, 1.0), judged)
     _search(trial, lower, upper, evaluations, population, seed)
-    tried, designs, held = (np.concatenate(x) for x in (trial.objectives, trial.designs, trial.holding))
+    designs, tried, held = (np.concatenate(x) for x in zip(*trial.generations, strict=True))
     if not held.any():
         raise ConvergenceError(
             f"none of {len(held):,} designs is within limits at every state",
@@ -104,18 +100,15 @@ def pareto(
 class Trial:
     """Judges whole generations and remembers all of them.
 
-    designs:    arrays (g, p), one for each generation
-    objectives: arrays (g, m)
-    holding:    arrays (g,), whether a design is within limits at every state and its objectives are finite
+    generations: of each its designs (g, p), their objectives (g, m), and whether a design is within limits at every
+                 state and its objectives are finite (g,)
     """
 
     def __init__(
         self, asked: Judge, names: tuple[str, ...], wanted: tuple[str, ...], signs: Array, judged: bool
     ) -> None:
         self.asked, self.names, self.wanted, self.signs, self.judged = asked, names, wanted, signs, judged
-        self.designs: list[Array] = []
-        self.objectives: list[Array] = []
-        self.holding: list[Array] = []
+        self.generations: list[tuple[Array, Array, Array]] = []
 
     def costs(self, designs: Array) -> tuple[Array, Array]:
         """Costs to be small, (g, m), and the share of the states that are beyond limits, (g,), 0 where it holds."""
@@ -125,9 +118,7 @@ class Trial:
         finite = np.isfinite(values).all(axis=1)
         beyond = 1.0 - found[LIMITS] if self.judged else np.zeros(len(designs))
         beyond = np.where(finite, beyond, 1.0)
-        self.designs.append(designs.copy())
-        self.objectives.append(values)
-        self.holding.append(beyond <= 0)
+        self.generations.append((designs.copy(), values, beyond <= 0))
         return np.where(finite[:, None], values * self.signs, 0.0), beyond
 
 

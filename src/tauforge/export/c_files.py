@@ -170,7 +170,7 @@ def _measured(function: CFunction, wanted: Wanted, dtype: str) -> tuple[TestVect
     """
     specification = wanted.specification
     exact = wanted.random_arguments(STATES)
-    given = rounded(exact, "float32")
+    given = [x.astype("float32").astype(float) for x in exact]
     want: list[Array] = [x.reshape(STATES, -1) for x in wanted.reference(given)]
     named = {name: x for (name, _), x in zip(specification.arguments, given, strict=True)}
     got = evaluated(function.graph, named, specification.results, "float32")
@@ -209,11 +209,6 @@ class Rounding(NamedTuple):
 
     median: float
     largest: float
-
-
-def rounded(arguments: Sequence[Array], dtype: str) -> list[Array]:
-    """The nearest numbers of this precision, in double."""
-    return [x.astype(dtype).astype(float) for x in arguments]
 
 
 def evaluated(graph: Graph, arguments: Mapping[str, Array], results: Sequence[Shape], dtype: str) -> list[Array]:

@@ -57,12 +57,8 @@ def _positions(robot: Robot) -> list[str]:
     turns = "" if not robot.positions.turning else "; of the three angles of a ball, angular velocities"
     rates = f"Velocities and accelerations are those of the coordinates{turns}."
     if robot.positions.entries == robot.coordinates:
-        first = (
-            f"Positions are {poses}. {twists}"
-            if robot.positions.pose
-            else f"Positions are the coordinates below. {rates}"
-        )
-        return [first, f"Coordinates: {coordinates}."]
+        meaning = f"{poses}. {twists}" if robot.positions.pose else f"the coordinates below. {rates}"
+        return [f"Positions are {meaning}", f"Coordinates: {coordinates}."]
     return [
         f"A position has {robot.positions.size} entries: {entries}.",
         f"One position: {', '.join(repr(float(x) + 0.0) for x in robot.positions.default)}.",
@@ -93,9 +89,8 @@ def described(robot: Robot, name: str, extra: Extra) -> Described:
 def described_step(robot: Robot, extra: Extra) -> Described:
     """Computed torque."""
     unit = _units(robot, robot.functions["inverse_dynamics"].arguments[0].name)
-    meanings = ["measured position", "measured velocity"]
-    meanings += [f"target {word}" for word in ("position", "velocity", "acceleration")]
-    meanings = [f"{meaning}{unit if k in (0, 2) else ''}" for k, meaning in enumerate(meanings)]
+    meanings = [f"measured position{unit}", "measured velocity"]
+    meanings += [f"target position{unit}", "target velocity", "target acceleration"]
     meanings += ["gains of the position's errors, 1/s^2", "gains of the velocity's errors, 1/s"]
     meanings += _extra_meanings(robot, robot.functions["inverse_dynamics"], extra)
     forces = robot.functions["inverse_dynamics"].result_names("force")[0]

@@ -72,7 +72,7 @@ class LawStep:
 
     def _step(self, *columns: Sequence[Scalar]) -> list[Scalar]:
         given = dict(zip(self.arguments, columns, strict=True))
-        force = self.graph.forces(given)
+        force, _ = self.graph.forces(given)
         return [*force, *(self.graph.renewed(given, force) if self.memory else [])]
 
     def _described(self) -> Described:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
-from tauforge.errors import ModelError
+from tauforge.errors import ModelError, in_file
 from tauforge.formats.model_files import parse, read_toml
 from tauforge.formats.toml_schema import TomlFormat
 from tauforge.robots.robot import Robot
@@ -168,22 +169,16 @@ def loads(
             remedy="tauforge.load(name_or_path) reads files and the catalogue",
         )
     _refuse_urdf_options("the text", options)
-    try:
+    with in_file(TEXT_SOURCE):
         return robot_of(parse(data))
-    except ModelError as error:
-        raise error.located(TEXT_SOURCE) from None
 
 
-# modules that make a robot of a root element, by its tag; they are slow to import, and few robots need them
 XML_SUFFIXES = (".urdf", ".xml")
-XML_ROOTS = {
-    "robot": "tauforge.formats.urdf",
-    "mujoco": "tauforge.formats.mjcf",
-}
 
 
 def _xml_robot(root: Element, options: Options) -> Robot:
-    robot: Robot = import_module(XML_ROOTS.get(root.tag, XML_ROOTS["robot"])).robot_of(root, **options)
+    module = "mjcf" if root.tag == "mujoco" else "urdf"  # slow to import, and few robots need them
+    robot: Robot = import_module(f"tauforge.formats.{module}").robot_of(root, **options)
     return robot
 
 
@@ -192,7 +187,6 @@ def _is_text(name: str) -> bool:
     return "\n" in name or name.lstrip("\ufeff \t\r").startswith("<")
 
 
-URDF_AND_MJCF = {"tool": "URDF and MJCF files only"}
 URDF_REMEDIES = {
     "tool": "A mechanism's tool is chosen by replace(tool=...)",
     "loops": 'A TOML file of a mechanism has its loops as [[joint]], also on top of a URDF: urdf = "robot.urdf"',
@@ -202,8 +196,9 @@ URDF_REMEDIES = {
 def _refuse_urdf_options(what: str, options: Options) -> None:
     for argument, value in options.items():
         if value is not None:
+            formats = "URDF and MJCF" if argument == "tool" else "URDF"
             raise ModelError(
-                f"{argument} applies to {URDF_AND_MJCF.get(argument, 'URDF files only')}, and {what} is not one",
+                f"{argument} applies to {formats} files only, and {what} is not one",
                 field=argument,
                 remedy=URDF_REMEDIES.get(argument, "Leave it out, or load a path that ends in .urdf"),
             )
@@ -242,9 +237,7 @@ def format_of(values: Mapping[str, Any]) -> TomlFormat:
     if not isinstance(name, str) or name not in FORMATS:
         *most, last = (f'"{known}"' for known in FORMATS)
         raise ModelError(
-            f"unknown format {shown(name)}",
-            field="format",
-            remedy=f"This version reads {', '.join(most)} and {last}",
+            f"unknown format {shown(name)}", field="format", remedy=f"This version reads {', '.join(most)} and {last}"
         )
     found = FORMATS[name]
     if isinstance(found, str):
@@ -252,23 +245,11 @@ def format_of(values: Mapping[str, Any]) -> TomlFormat:
     return found
 
 
-def good_values(form: TomlFormat) -> dict[str, Any]:
-    """Values that are good in files of this format, by key."""
-    return {**({} if form.example is None else read_toml(_catalogue_file(form.example))), **form.suitable}
-
-
 def read_robot(path: Path) -> Robot:
     """The robot of a TOML file; a ModelError names the file."""
-    try:
-        return robot_of(values_of(path))
-    except ModelError as error:
-        raise error.located(path) from None
-
-
-def values_of(path: Path) -> dict[str, Any]:
-    """The values of a TOML file, with the paths of the files that it names."""
-    values = read_toml(path)
-    return format_of(values).with_paths(values, path)
+    with in_file(path):
+        values = read_toml(path)
+        return robot_of(format_of(values).with_paths(values, path))
 
 
 def robot_of(values: dict[str, Any]) -> Robot:
@@ -288,3 +269,78 @@ def _catalogue_file(name: str) -> Path:
             remedy=f"{did_you_mean(name, names)}Known: {', '.join(names)}; files end in .toml, .urdf or .xml",
         )
     return CATALOGUE_FOLDER / f"{name}.toml"
+
+
+# ------------------------------------------------------------------------------------------------- everything wrong
+
+MAX_FAULTS = 50  # that are looked for behind the first
+Values = dict[str, Any]  # of a table, by key
+LISTS = ("body", "joint", "spring", "known_exception", "source")  # keys that hold tables
+
+
+def further_faults(path: Path, first: ModelError) -> list[ModelError]:
+    """Further faults of a TOML file. A reader stops at the first fault.
+
+    So the value at fault is replaced by one that is known to be good, and the file is read again, until nothing new is
+    found.
+    """
+    try:
+        values = read_toml(path)
+        form = format_of(values)
+    except ModelError:
+        return []  # no TOML, or of an unknown format
+    good = {**({} if form.example is None else read_toml(_catalogue_file(form.example))), **form.suitable}
+    nowhere = path / "nowhere"  # no file is in a file: reading ends there, after all that needs no other file
+    missing: set[str | None] = set()
+    try:
+        values = form.with_paths(values, path)
+    except ModelError as fault:
+        missing = {fault.field}
+        values |= {key: nowhere for key in form.files if isinstance(values.get(key), str)}
+    error, found = first, dict[tuple[str | None, str], ModelError]()
+    while len(found) <= MAX_FAULTS and error.file != nowhere and (error.field, error.reason) not in found:
+        found[error.field, error.reason] = error
+        if error.field not in missing and not _repaired(values, error, good):
+            break
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                form.read(values)
+            break
+        except ModelError as following:
+            error = following
+    return list(found.values())[1:]
+
+
+def _repaired(values: Values, error: ModelError, good: Values) -> bool:
+    """Puts a good value where the fault is, or takes away what is unknown; whether there is such a place."""
+    owner, key, donor = _place(values, error, good)
+    if key in LISTS:  # other bodies or joints would have faults of their own
+        return False
+    if key in donor and key != error.key:
+        owner[key] = donor[key]
+        return True
+    return owner.pop(key, None) is not None
+
+
+def _place(values: Values, error: ModelError, good: Values) -> tuple[Values, str, Values]:
+    """The table and key of the value that the field of the error names, or of that which holds it; and a good table.
+
+    Where there is no such value, the table is empty.
+    """
+    tables = {"": (values, good)}
+    for name in LISTS:
+        given = values.get(name)
+        for k, table in enumerate(given if isinstance(given, list) else (), 1):
+            if isinstance(table, dict):
+                tables[f"{name}[{k}]"] = (table, good.get(name, [{}])[0])
+    field = error.field or ""
+    if error.key is not None and field in tables:
+        return tables[field][0], error.key, tables[field][1]
+    for path, (owner, donor) in tables.items():
+        for key in {**owner, **donor}:
+            name = f"{path}.{key}" if path else key
+            inside = (f"{name}.",) if name in LISTS else (f"{name}.", f"{name}[")
+            if field == name or field.startswith(inside):
+                return owner, key, donor
+    return {}, "", {}

@@ -5,7 +5,6 @@ Contacts, sensors and keyframes are passed over; what would change the motion an
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -13,18 +12,17 @@ from typing import Any
 import numpy as np
 
 from tauforge import validation
-from tauforge.algebra.vectors import IDENTITY, Matrix, Transform, Vector
-from tauforge.errors import ModelError, TauforgeWarning
-from tauforge.formats.mjcf_bodies import Found, read_bodies
+from tauforge.algebra.vectors import IDENTITY, NO_DISPLACEMENT, Matrix, Transform, Vector
+from tauforge.errors import ModelError, in_file
+from tauforge.formats.mjcf_bodies import Found, read_inside
 from tauforge.formats.mjcf_elements import ACTUATORS, Values, check_spelling, children, classes_of, with_includes
 from tauforge.formats.mjcf_geoms import visuals_of
 from tauforge.formats.urdf_mechanism import in_order
 from tauforge.formats.urdf_tree import unknown_name
-from tauforge.formats.xml_reader import Element, shown
+from tauforge.formats.xml_reader import Element, shown, warn
 from tauforge.robots.mechanism.loop_closure import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, MechanismJoint, Spherical, Spring, Weld
-from tauforge.robots.plausibility import levels_to_the_caller
 
 IGNORED_SECTIONS = ("asset", "visual", "statistic", "size", "keyframe", "sensor", "custom", "contact")
 READ_SECTIONS = ("compiler", "option", "default", "worldbody", "equality", "actuator", "tendon")
@@ -46,25 +44,23 @@ def robot_of(root: Element, *, tool: str | None = None, **options: Any) -> Mecha
         if section.tag not in (*IGNORED_SECTIONS, *READ_SECTIONS):
             raise section.unsupported(f"<{section.tag[:40]}> is not supported", field=section.tag[:40])
     found = Found(_compiled(root))
-    try:
+    with in_file(root.file):
         robot = _mechanism_of(root, found, tool)
-    except ModelError as error:
-        raise error.located(root.file) from None
     if found.left_out:
-        text = f"{root.file}: left out: {validation.listed(found.left_out, MAX_NAMED, '; ')}"
-        warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
+        warn(f"{root.file}: left out: {validation.listed(found.left_out, MAX_NAMED, '; ')}")
     return robot
 
 
 def _mechanism_of(root: Element, found: Found, tool: str | None) -> Mechanism:
-    read_bodies(found, [section for section in root.children if section.tag == "worldbody"])
+    for world in (section for section in root.children if section.tag == "worldbody"):
+        read_inside(found, world, GROUND_NAME, NO_DISPLACEMENT, None)
     if not found.bodies:
         raise root.fault("there is no body")
     names = [body.name for body in found.bodies]
     if tool is not None and tool not in names:
         raise unknown_name("tool", "body", tool, names)
     joints = _actuated(root, found)
-    joints, loops = _with_equalities(root, found, joints)
+    loops = _equalities(root, found, joints)
     numbers = {name: k for k, name in enumerate(names, 1)} | {GROUND_NAME: 0}
     visuals, left_out = visuals_of(root, found.values, found.shown, numbers)
     found.left_out += left_out
@@ -187,10 +183,8 @@ def _largest_force(values: Values, actuator: Element, joint: MechanismJoint) -> 
 # ------------------------------------------------------------------------------------------------------ equalities
 
 
-def _with_equalities(
-    root: Element, found: Found, joints: dict[str, MechanismJoint]
-) -> tuple[dict[str, MechanismJoint], list[Any]]:
-    """Joints with those that follow others, and the loops."""
+def _equalities(root: Element, found: Found, joints: dict[str, MechanismJoint]) -> list[Any]:
+    """The loops; among the joints those that follow others are replaced."""
     loops: list[Any] = []
     for number, element in enumerate(children(root, "equality"), 1):
         equality = found.values.merged(element, None)
@@ -207,7 +201,7 @@ def _with_equalities(
                 _couple(element, joints, equality)
             case tag:
                 raise element.unsupported(f"equality <{tag[:40]}> is not supported", field="equality")
-    return joints, loops
+    return loops
 
 
 def _ends(found: Found, equality: Element) -> Iterator[str]:

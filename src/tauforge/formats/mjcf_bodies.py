@@ -43,11 +43,6 @@ class Found:
         return unused(name, taken)
 
 
-def read_bodies(found: Found, worlds: list[Element]) -> None:
-    for world in worlds:
-        _read_inside(found, world, GROUND_NAME, NO_DISPLACEMENT, None)
-
-
 class Part(NamedTuple):
     """An element that stands in a body. outer: body <- the frame around it; childclass: of what is in a body"""
 
@@ -76,7 +71,7 @@ def _parts_of(found: Found, owner: Element, outer: Transform, childclass: str | 
                 raise child.unsupported(f"<{tag[:40]}> in a body is not supported", field=tag[:40])
 
 
-def _read_inside(
+def read_inside(
     found: Found, owner: Element, name: str, frame: Transform, childclass: str | None, parent: str | None = None
 ) -> None:
     """A body that hangs from its parent, or the world, which has none; its sites; and the bodies in it."""
@@ -108,7 +103,7 @@ def _read_body(found: Found, element: Element, parent: str, outer: Transform, ch
     if own_class is not None and own_class not in found.values.classes:
         raise element.fault(f"there is no default class {shown(own_class)}", field="body childclass")
     found.frames[name] = outer.then(found.values.pose(element))
-    _read_inside(found, element, name, found.frames[name], own_class, parent)
+    read_inside(found, element, name, found.frames[name], own_class, parent)
 
 
 def _add_body(found: Found, parent: str, name: str, frame: Transform, parts: Parts) -> None:
@@ -132,9 +127,10 @@ def _add_body(found: Found, parent: str, name: str, frame: Transform, parts: Par
     found.bodies.append(_mass(found, parts, name).as_body(name, frame))
 
 
-def _joints(
-    found: Found, body: str, frame: Transform, parts: Parts
-) -> Iterator[tuple[type[MechanismJoint], str, dict[str, Any]]]:
+Step = tuple[type[MechanismJoint], str, dict[str, Any]]  # of a body: the class of a joint, its name and fields
+
+
+def _joints(found: Found, body: str, frame: Transform, parts: Parts) -> Iterator[Step]:
     taken = {joint.name for joint in found.joints}
     for element, outer, _ in parts["joint"]:
         kind = "free" if element.tag == "freejoint" else element.attributes.get("type", "hinge")
@@ -147,15 +143,12 @@ def _joints(
         yield _joint(found, element, kind, name, frame.then(outer))
 
 
-def _joint(
-    found: Found, element: Element, kind: str, name: str, frame: Transform
-) -> tuple[type[MechanismJoint], str, dict[str, Any]]:
+def _joint(found: Found, element: Element, kind: str, name: str, frame: Transform) -> Step:
     where = f"joint {shown(name)}"
     for attribute, most in (("stiffness", 3), ("springdamper", 2)):
         if any(element.up_to(attribute, most)):
             raise element.unsupported(f"{attribute} of joints is not supported", field=where)
-    damping, armature = (_one(element, attribute) for attribute in ("damping", "armature"))
-    friction = _one(element, "frictionloss")
+    damping, armature, friction = (_one(element, name) for name in ("damping", "armature", "frictionloss"))
     given: dict[str, Any] = {"viscous": damping, "motor_inertia": armature, "coulomb": (friction, friction)}
     place = frame.rotation @ Vector(*element.numbers("pos", 3, (0.0, 0.0, 0.0))) + frame.translation
     if kind in ("ball", "free"):

@@ -36,11 +36,9 @@ def body_of_geoms(values: Values, geoms: Sequence[tuple[Element, Transform]]) ->
 
 def _body_of(values: Values, geom: Element) -> Inertial:
     kind = geom.attributes.get("type", "mesh" if "mesh" in geom.attributes else "sphere")
-    if "mass" in geom.attributes:
-        mass: float | None = geom.number("mass")
-    else:
-        mass = 0.0 if geom.number("density", DEFAULT_DENSITY) == 0 else None
-    if kind in WITHOUT_MASS or mass == 0:
+    by_mass = "mass" in geom.attributes
+    given = geom.number("mass" if by_mass else "density", DEFAULT_DENSITY)
+    if kind in WITHOUT_MASS or given == 0:
         return NO_INERTIAL
     if kind not in SIZE_COUNTS or "mesh" in geom.attributes:
         raise geom.unsupported(
@@ -54,8 +52,7 @@ def _body_of(values: Values, geom: Element) -> Inertial:
     if not all(x > 0 for x in size):
         raise geom.fault(f"expected {SIZE_COUNTS[kind]} sizes > 0", field="geom size")
     volume, moments = _solid(kind, size)
-    if mass is None:
-        mass = geom.number("density", DEFAULT_DENSITY) * volume
+    mass = given if by_mass else given * volume
     if mass < 0:
         raise geom.fault(f"expected a mass >= 0, got {mass:g}", field="geom mass")
     return Inertial(mass, ZERO, Matrix.diagonal(*(mass * x for x in moments))).seen_from(place)
@@ -63,9 +60,8 @@ def _body_of(values: Values, geom: Element) -> Inertial:
 
 def _placed(values: Values, geom: Element, kind: str) -> tuple[Transform, tuple[float, ...]]:
     """Its pose, and its sizes: radii and half lengths."""
-    count = SIZE_COUNTS[kind]
+    size, count = geom.up_to("size", 3), SIZE_COUNTS[kind]
     if "fromto" not in geom.attributes or kind == "sphere":
-        size = geom.up_to("size", 3)
         if len(size) < count:
             raise geom.fault(f"expected {count} sizes, got {len(size)}", field="geom size")
         return values.pose(geom), size[:count]
@@ -74,7 +70,6 @@ def _placed(values: Values, geom: Element, kind: str) -> tuple[Transform, tuple[
     length = math.hypot(*(b - a))
     if length == 0:
         raise geom.fault("its two ends coincide", field="geom fromto")
-    size = geom.up_to("size", 3)
     if not size:
         raise geom.fault("its size is missing", field="geom size")
     radii = size[:1] * (count - 1)  # as MuJoCo has it, a box between two points is square
@@ -88,13 +83,10 @@ def _solid(kind: str, size: tuple[float, ...]) -> tuple[float, tuple[float, floa
         case "sphere":
             (r,) = size
             return 4 / 3 * math.pi * r**3, (0.4 * r * r,) * 3
-        case "box":
+        case "box" | "ellipsoid":
             x, y, z = size
-            return 8 * x * y * z, ((y * y + z * z) / 3, (x * x + z * z) / 3, (x * x + y * y) / 3)
-        case "ellipsoid":
-            x, y, z = size
-            moments = ((y * y + z * z) / 5, (x * x + z * z) / 5, (x * x + y * y) / 5)
-            return 4 / 3 * math.pi * x * y * z, moments
+            unit, part = (8, 3) if kind == "box" else (4 / 3 * math.pi, 5)
+            return unit * x * y * z, ((y * y + z * z) / part, (x * x + z * z) / part, (x * x + y * y) / part)
         case "cylinder":
             r, h = size
             across = r * r / 4 + h * h / 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,12 +9,12 @@ import numpy as np
 
 from tauforge.algebra.rotations import quaternion_of_rotation
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector
-from tauforge.errors import ModelError, TauforgeWarning, UnsupportedFeatureError
+from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.formats import xml_writer as xml
+from tauforge.formats.xml_reader import warn
 from tauforge.formats.xml_writer import Held, opened, tag
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Hinge, MechanismJoint, Spherical, Weld
-from tauforge.robots.plausibility import levels_to_the_caller
 from tauforge.validation import listed
 
 WORLD = "world"
@@ -27,17 +26,11 @@ MJCF_TYPE_OF_STEP = {"R": "hinge", "P": "slide", "B": "ball", "F": "free"}
 
 def write(m: Mechanism, path: Path) -> None:
     """Write the mechanism as MJCF; its position without displacement is our home position."""
-    try:
-        lines = list(_lines(m))
-    except ModelError as error:
-        raise error.located(path) from None
-    xml.write_xml(path, lines, list(_lost(m)), "MJCF")
-    refused = _refused_by_mujoco(m)
-    if refused:
+    xml.write_xml(path, _lines(m), _lost(m), "MJCF")
+    if refused := _refused_by_mujoco(m):
         told = f"{path}: MuJoCo refuses bodies without mass or with a principal moment of inertia of 0: "
-        told += listed(refused, MAX_NAMED)
         remedy = "Give them some: bars have a thickness. tauforge.load reads the file as it is"
-        warnings.warn(TauforgeWarning(told, remedy=remedy), stacklevel=levels_to_the_caller())
+        warn(told + listed(refused, MAX_NAMED), remedy)
 
 
 def _refused_by_mujoco(m: Mechanism) -> list[str]:
@@ -93,8 +86,7 @@ def _lines(m: Mechanism) -> Iterator[str]:
 
 
 def _section(name: str, lines: Iterator[str]) -> Iterator[str]:
-    inside = list(lines)
-    if inside:
+    if inside := list(lines):
         yield from (f"  <{name}>", *(f"    {line}" for line in inside), f"  </{name}>")
 
 
@@ -124,9 +116,8 @@ def _body(m: Mechanism, held: Held, outer: Transform, below: dict[str, list[Held
         com, inertia = xml.own_mass(body, frame)
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.rows
         # MuJoCo takes moments of zero only where no others are given
-        plain = {"diaginertia": (xx, yy, zz)}
-        full = {"fullinertia": (xx, yy, zz, xy, xz, yz)}
-        given = full if _has_products(inertia) else plain
+        full = _has_products(inertia)
+        given = {"fullinertia": (xx, yy, zz, xy, xz, yz)} if full else {"diaginertia": (xx, yy, zz)}
         yield more + tag("inertial", pos=com, mass=body.mass, **given)
     yield from _sites(m, body.name, frame, more)
     for inner in below.get(body.name, []):
@@ -195,10 +186,8 @@ def _springs(m: Mechanism) -> Iterator[str]:
 def _equalities(m: Mechanism) -> Iterator[str]:
     frames = {body.name: body.home_frame for body in m.bodies} | {GROUND_NAME: NO_DISPLACEMENT}
     for joint in xml.closing_joints(m):
-        ends = {
-            "body1": WORLD if _is_world(m, joint.parent) else joint.parent,
-            "body2": WORLD if _is_world(m, joint.child) else joint.child,
-        }
+        names = (WORLD if _is_world(m, name) else name for name in (joint.parent, joint.child))
+        ends = dict(zip(("body1", "body2"), names, strict=True))
         back = frames[joint.parent].inverse()
         if isinstance(joint, Weld):
             yield tag("weld", name=joint.name, **ends)

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tauforge.errors import ModelError
+from tauforge.errors import ModelError, in_file
 from tauforge.files import decoded, read_capped, written_whole
 from tauforge.validation import shown
 
@@ -54,10 +54,8 @@ ERROR_LINE = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a TOML file, or a ModelError that names the file and, where there is one, the line."""
-    try:
+    with in_file(path):
         return parse(read_capped(path, MAX_TOML_BYTES))
-    except ModelError as error:
-        raise error.located(path) from None
 
 
 def parse(data: bytes) -> dict[str, Any]:
@@ -99,13 +97,9 @@ def write_toml(path: Path, values: Mapping[str, Any]) -> None:
 
     A reader of the file sees the old or the new one whole.
     """
-    try:
-        if path.suffix.lower() != ".toml":
-            raise ModelError(f"unknown suffix {path.suffix!r}", remedy="Give a file name that ends in .toml")
+    with in_file(path):
         data = ("\n".join(_lines(values)) + "\n").encode()
         _check_caps(decoded(data, MAX_TOML_BYTES))
-    except ModelError as error:
-        raise error.located(path) from None
     with written_whole(path) as file:
         file.write(data)
 

@@ -43,10 +43,6 @@ OTHER_KEY_NAMES = {
 KEY_SIMILARITY = 0.8  # of a misspelt key to the one that was meant: "rotor_inertia" and "lower_inertia" have 0.77
 
 
-def as_given(_place: Entry, value: Any) -> Any:
-    return value
-
-
 class Key(NamedTuple):
     """A key of a table.
 
@@ -57,7 +53,7 @@ class Key(NamedTuple):
     """
 
     example: str
-    read: Callable[[Entry, Any], Any] = as_given
+    read: Callable[[Entry, Any], Any] = lambda _place, value: value
     written: Callable[[Any], Any] = lambda value: value
     needed: bool = False
 
@@ -165,8 +161,6 @@ def text_or_texts(place: Entry, value: Any) -> str | tuple[str, ...]:
 
 
 def number(place: Entry, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise place.fault(f"expected a number, got {shown(value)}")
     try:
         return validation.real(value, place.field)
     except ModelError as error:

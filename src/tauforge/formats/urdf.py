@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tauforge import validation
 from tauforge.algebra.rotations import rotation_to
 from tauforge.algebra.vectors import ZERO, Transform
-from tauforge.errors import ModelError, TauforgeWarning
+from tauforge.errors import ModelError, in_file
 from tauforge.formats.urdf_elements import read_visuals
 from tauforge.formats.urdf_locked_joints import check_lock, leader_of, with_locked_joints
 from tauforge.formats.urdf_tree import LETTERS, Attachment, UrdfJoint, UrdfTree, listed, read_tree, unknown_name
-from tauforge.formats.xml_reader import Element, Inertial, shown, together
-from tauforge.robots.plausibility import levels_to_the_caller
+from tauforge.formats.xml_reader import Element, Inertial, shown, together, warn
 from tauforge.robots.records import Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.serial.joint import Joint
@@ -37,7 +35,7 @@ def robot_of(robot: Element, **options: Any) -> Robot:
     if tip is not None and tool is not None:
         raise ModelError("tip and tool are both given", field="tool", remedy="tip leads a chain to it, tool does not")
     check_lock(lock)
-    try:
+    with in_file(robot.file):  # of an argument: no line of the file is at fault
         tree = with_locked_joints(read_tree(robot), lock or {})
         links = tree.attachments()
         for option, name in (("tip", tip), ("tool", tool)):
@@ -51,23 +49,27 @@ def robot_of(robot: Element, **options: Any) -> Robot:
         from tauforge.formats.urdf_mechanism import mechanism_of  # slow to import, and arms do not need it
 
         return mechanism_of(tree, loops, home, tip or tool, actuated)
-    except ModelError as error:  # of an argument: no line of the file is at fault
-        raise error.located(robot.file) from None
 
 
 def _chain(tree: UrdfTree, links: Links, tip: str | None) -> list[UrdfJoint] | None:
     """The moving joints from the base to the tip, or to the end of the only chain there is; None if they branch."""
     carriers = {joint.name: links[joint.parent].carrier for joint in tree.joints.values() if joint.moves}
     if tip is None:
-        chain = _trunk(carriers)
-        if len(chain) < len(carriers):
+        if len(set(carriers.values())) < len(carriers):
             return None
+        chain = list(carriers)  # from the root outward
     else:
         chain = _way_up(carriers, links[tip].carrier)
         # a branch that leaves from the world-fixed base neither moves with the arm nor loads it
         counted = [name for name in carriers if _way_up(carriers, name)[:1] == chain[:1]]
         _refuse_led_from_beyond(tree, chain, counted)
-        _refuse_branches(tree, [name for name in counted if name not in chain])
+        if aside := [name for name in counted if name not in chain]:
+            held = _lock_example(aside)
+            raise tree.joints[aside[0]].element.unsupported(
+                f"the moving joints are not one chain; these branch off: {listed(aside, 20)}",
+                field=f"joint {shown(aside[0])}",
+                remedy=f"Hold them with {held}, or leave out tip= for a mechanism with all its branches",
+            )
     if not chain:
         if tip is None:
             raise tree.robot.fault("there is no moving joint")
@@ -78,20 +80,7 @@ def _chain(tree: UrdfTree, links: Links, tip: str | None) -> list[UrdfJoint] | N
 def _is_arm(links: Links, chain: Sequence[UrdfJoint], tool: str | None) -> bool:
     """True if an arm can have all joints of the chain, and a given tool is on the last link."""
     at_end = tool is None or links[tool].carrier == chain[-1].name
-    return at_end and not any(joint.unsupported for joint in chain)
-
-
-def _trunk(carriers: dict[str, str | None]) -> list[str]:
-    """From the base outward for as long as there is one way to go."""
-    onward: dict[str | None, list[str]] = {}
-    for name, carrier in carriers.items():
-        onward.setdefault(carrier, []).append(name)
-    trunk: list[str] = []
-    last: str | None = None
-    while len(onward.get(last, [])) == 1:
-        last = onward[last][0]
-        trunk.append(last)
-    return trunk
+    return at_end and all(joint.type in LETTERS and joint.mimic is None for joint in chain)
 
 
 def _way_up(carriers: dict[str, str | None], name: str | None) -> list[str]:
@@ -103,21 +92,10 @@ def _way_up(carriers: dict[str, str | None], name: str | None) -> list[str]:
     return way[::-1]
 
 
-def _refuse_branches(tree: UrdfTree, aside: Sequence[str]) -> None:
-    if aside:
-        first = tree.joints[aside[0]]
-        raise first.element.unsupported(
-            f"the moving joints are not one chain; these branch off: {listed(aside, 20)}",
-            field=f"joint {shown(first.name)}",
-            remedy=f"Hold them with {_lock_example(aside)}, or leave out tip= for a mechanism with all its branches",
-        )
-
-
 def _refuse_led_from_beyond(tree: UrdfTree, chain: Sequence[str], counted: Sequence[str]) -> None:
     """Joints that follow one which is not in the chain."""
-    refused = [joint for joint in map(tree.joints.__getitem__, counted) if joint.mimic is not None]
-    refused = [joint for joint in refused if joint.name not in chain or leader_of(tree, joint) not in chain]
-    if refused:
+    followers = (tree.joints[name] for name in counted if tree.joints[name].mimic is not None)
+    if refused := [joint for joint in followers if joint.name not in chain or leader_of(tree, joint) not in chain]:
         alone = [joint.name for joint in refused if joint.type in LETTERS]
         leaders = list(dict.fromkeys(leader_of(tree, tree.joints[name]) for name in alone))
         raise refused[0].element.unsupported(
@@ -158,7 +136,7 @@ def _arm_of_chain(tree: UrdfTree, links: Links, chain: Sequence[UrdfJoint], tip:
     numbers: dict[str | None, int] = {None: 0} | {joint.name: i for i, joint in enumerate(chain, 1)}
     # a joint's link frame is that of the URDF's child link, see `_arm_joint`
     places = {link: (numbers[at.carrier], at.placement) for link, at in links.items() if at.carrier in numbers}
-    try:
+    with in_file(robot.file):
         arm = SerialArm(
             joints=tuple(_arm_joint(joint, links, body) for joint, body in zip(chain, composites, strict=True)),
             tool=validation.from_transform(links[tool].placement),
@@ -166,11 +144,8 @@ def _arm_of_chain(tree: UrdfTree, links: Links, chain: Sequence[UrdfJoint], tip:
             sources=(Source(("tool",), f"the frame of link {shown(tool)} of the URDF", reason),),
             visuals=read_visuals(robot, places),
         )
-    except ModelError as error:
-        raise error.located(robot.file) from None
     if all(body.is_massless for body in composites):
-        text = f"{robot.file}: no moving link has mass or inertia, so its dynamics are singular"
-        warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
+        warn(f"{robot.file}: no moving link has mass or inertia, so its dynamics are singular")
     return arm
 
 

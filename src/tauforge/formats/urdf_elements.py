@@ -7,18 +7,16 @@ warning. Mesh files are named here and never opened.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tauforge import validation
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Transform, Vector
-from tauforge.errors import ModelError, TauforgeWarning
+from tauforge.errors import ModelError
 from tauforge.formats.model_files import MANIFEST, PACKAGE, relative_parts
-from tauforge.formats.xml_reader import Element, one_typo_away, shown
+from tauforge.formats.xml_reader import Element, one_typo_away, shown, warn
 from tauforge.robots.drawing import LARGEST_SIZE, Box, CylinderShape, MeshFile, Shape, Sphere, Visual
-from tauforge.robots.plausibility import levels_to_the_caller
 from tauforge.validation import Floats
 
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
@@ -127,9 +125,7 @@ def _unknown(elements: Iterable[Element]) -> Iterator[tuple[Element, str, str, s
         present = {child.tag for child in element.children}
         for child in element.children:
             if child.tag in known:
-                # an <inertial> has no attributes of its own
-                if not child.attributes.keys() <= URDF_ATTRIBUTES.get(child.tag, child.attributes).keys():
-                    yield from _unknown_attributes(child)
+                yield from _unknown_attributes(child)
             elif child.tag not in IGNORED_CHILDREN:
                 meant = one_typo_away(child.tag, known)
                 if meant is not None:
@@ -139,7 +135,7 @@ def _unknown(elements: Iterable[Element]) -> Iterator[tuple[Element, str, str, s
 
 
 def _unknown_attributes(element: Element) -> Iterator[tuple[Element, str, str, str | None]]:
-    known = tuple(URDF_ATTRIBUTES[element.tag])
+    known = tuple(URDF_ATTRIBUTES.get(element.tag, element.attributes))  # an <inertial> has none of its own
     for name in element.attributes:
         if name in known:
             continue
@@ -184,18 +180,13 @@ def read_visuals(robot: Element, places: Mapping[str, tuple[int, Transform]]) ->
         name, visual = visuals[MAX_VISUALS][0].text("name"), visuals[MAX_VISUALS][1]
         faults.append((name, visual.fault(f"the robot has more than {MAX_VISUALS} visuals", field="visual")))
     if faults:
-        _warn(robot, faults)
+        told = (
+            ": ".join(filter(None, (f"line {error.line}, link {shown(name)}", error.field, error.problem)))
+            for name, error in faults
+        )
+        remedy = next((error.remedy for _, error in faults if error.remedy), None)
+        warn(f"{robot.file}: visuals are left out: {validation.listed(told, MAX_NAMED, '; ')}", remedy)
     return tuple(found)
-
-
-def _warn(robot: Element, faults: list[tuple[str, ModelError]]) -> None:
-    told = [
-        ": ".join(filter(None, (f"line {error.line}, link {shown(name)}", error.field, error.problem)))
-        for name, error in faults
-    ]
-    text = f"{robot.file}: visuals are left out: {validation.listed(told, MAX_NAMED, '; ')}"
-    remedy = next((error.remedy for _, error in faults if error.remedy), None)
-    warnings.warn(TauforgeWarning(text, remedy=remedy), stacklevel=levels_to_the_caller())
 
 
 def _materials(robot: Element, visuals: list[Element]) -> dict[str, Element]:
@@ -238,15 +229,7 @@ def _shape(visual: Element) -> Shape:
 
 
 def _mesh(mesh: Element) -> MeshFile:
-    folder, name = _mesh_place(mesh)
-    scale = value(mesh, "scale")
-    if not all(0 < abs(factor) <= LARGEST_SIZE for factor in scale):
-        raise mesh.fault(f"expected three factors other than 0, got {shown(mesh.text('scale'))}", field="mesh scale")
-    return MeshFile(folder, name, scale, value(mesh, "filename"))
-
-
-def _mesh_place(mesh: Element) -> tuple[str | None, str]:
-    """The folder (None for a text) and the file in it that a <mesh> names; ModelError where it is outside the model's.
+    """The file that a <mesh> names, in a folder (None for a text); ModelError where it is outside the model's.
 
     package://NAME/rest is rest in the folder of the URDF if that is called NAME, else in the nearest folder called NAME
     around it that has a package.xml. Where there is none, NAME is a folder beside the URDF. Every other name is
@@ -254,18 +237,18 @@ def _mesh_place(mesh: Element) -> tuple[str | None, str]:
     """
     given: str = value(mesh, "filename")
     folder = mesh.file.absolute().parent if isinstance(mesh.file, Path) else None
-    path = given
-    if given.startswith(PACKAGE):
-        path = given.removeprefix(PACKAGE)
-        package, slash, rest = path.partition("/")
-        around = None if folder is None else _package(folder, package)
-        if package and slash and around is not None:
-            folder, path = around, rest
+    path = given.removeprefix(PACKAGE)
+    package, slash, rest = path.partition("/")
+    if folder is not None and given != path and package and slash and (around := _package(folder, package)):
+        folder, path = around, rest
     try:
         parts = relative_parts(given, path)
     except ModelError as error:
         raise mesh.fault(error.problem, field="mesh filename", remedy=MESH_REMEDY) from None
-    return (None if folder is None else str(folder)), "/".join(parts)
+    scale = value(mesh, "scale")
+    if not all(0 < abs(factor) <= LARGEST_SIZE for factor in scale):
+        raise mesh.fault(f"expected three factors other than 0, got {shown(mesh.text('scale'))}", field="mesh scale")
+    return MeshFile(None if folder is None else str(folder), "/".join(parts), scale, given)
 
 
 def _package(folder: Path, name: str) -> Path | None:

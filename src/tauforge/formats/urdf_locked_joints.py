@@ -9,7 +9,7 @@ from dataclasses import replace
 from tauforge import validation
 from tauforge.algebra.rotations import rotation_about
 from tauforge.algebra.vectors import IDENTITY, ZERO, Transform
-from tauforge.errors import ModelError
+from tauforge.errors import ModelError, in_file
 from tauforge.formats.urdf_tree import LETTERS, Mimic, UrdfJoint, UrdfTree, unknown_name
 from tauforge.formats.xml_reader import shown
 from tauforge.robots.plausibility import warn_of_coordinate
@@ -57,10 +57,8 @@ def held_coordinate(tree: UrdfTree, name: str, value: float, option: str) -> flo
 
 def _coordinate(tree: UrdfTree, name: str, value: float, option: str = "lock") -> float:
     """A checked coordinate that a mimic of the file gives."""
-    try:
+    with in_file(tree.robot.file):
         return validation.real(value, f"{option}[{name!r}]")
-    except ModelError as error:
-        raise error.located(tree.robot.file) from None
 
 
 def _with_mimics(tree: UrdfTree, held: dict[str, float]) -> dict[str, float]:
@@ -104,26 +102,21 @@ def leader_of(tree: UrdfTree, joint: UrdfJoint) -> str:
 
 def coordinates_at_zero(tree: UrdfTree) -> dict[str, float]:
     """Coordinates of revolute and prismatic joints where every joint that leads is at 0 and the others follow."""
-    found: dict[str, float] = {}
+    found = {joint.name: 0.0 for joint in tree.joints.values() if joint.type in LETTERS and joint.mimic is None}
     for joint in tree.joints.values():
-        way: list[UrdfJoint] = []
+        way: dict[str, Mimic] = {}
         here = joint
-        while here.type in LETTERS and here.name not in found:
-            if here in way:
+        while here.mimic is not None and here.name not in found:
+            if here.name in way:
                 raise here.element.fault(
-                    f"joints mimic each other in a circle: {', '.join(shown(one.name) for one in way[:8])}",
+                    f"joints mimic each other in a circle: {', '.join(map(shown, list(way)[:8]))}",
                     field=f"joint {shown(here.name)} mimic",
                 )
-            way.append(here)
-            if here.mimic is None:
-                break
+            way[here.name] = here.mimic
             here = _led_by(tree, here, here.mimic)
-        for one in reversed(way):
-            if one.mimic is None:
-                found[one.name] = 0.0
-            else:
-                led = found.get(one.mimic.joint, 0.0)  # 0 of a fixed joint
-                found[one.name] = _coordinate(tree, one.name, one.mimic.multiplier * led + one.mimic.offset, "mimic")
+        for name, mimic in reversed(way.items()):
+            led = found.get(mimic.joint, 0.0)  # 0 of a fixed joint
+            found[name] = _coordinate(tree, name, mimic.multiplier * led + mimic.offset, "mimic")
     return found
 
 

@@ -35,10 +35,7 @@ def mechanism_of(
     given = home or {}
     if not isinstance(given, Mapping):
         raise ModelError(f"expected names of joints with their coordinates, got {validation.shown(home)}", field="home")
-    description = described(tree, tool, actuated)
-    if loops is None and home is None:
-        return Mechanism(**description)
-    return closed(description, loops or (), start_of(tree, given, "home"))
+    return closed(described(tree, tool, actuated), loops or (), start_of(tree, given, "home"))
 
 
 def start_of(tree: UrdfTree, given: Mapping[str, float], option: str) -> dict[str, float]:

@@ -7,17 +7,15 @@ is opened.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from tauforge import validation
 from tauforge.algebra.vectors import E_X, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
-from tauforge.errors import ModelError, TauforgeWarning
+from tauforge.errors import ModelError
 from tauforge.formats.urdf_elements import MOMENTS, read_origin, unknown_names, value, values
-from tauforge.formats.xml_reader import NO_INERTIAL, XACRO_REMEDY, Element, Inertial, shown
-from tauforge.robots.plausibility import levels_to_the_caller
+from tauforge.formats.xml_reader import NO_INERTIAL, XACRO_REMEDY, Element, Inertial, shown, warn
 
 LETTERS = {"revolute": "R", "continuous": "R", "prismatic": "P"}
 ARM_JOINT_TYPES = (*LETTERS, "fixed")
@@ -55,11 +53,6 @@ class UrdfJoint:
     @property
     def moves(self) -> bool:
         return self.type != "fixed"
-
-    @property
-    def unsupported(self) -> str | None:
-        """The reason, in a word, why no arm can have this joint; None if one can."""
-        return self.type if self.type in MECHANISM_JOINT_TYPES else "mimic" if self.mimic else None
 
 
 @dataclass(frozen=True)
@@ -101,8 +94,7 @@ def read_tree(robot: Element) -> UrdfTree:
     joints = {name: _read_joint(element) for name, element in elements.items()}
     tree = _rooted(robot, links, bodies, joints)
     if unknown:
-        text = f"{robot.file}: unknown names are ignored: {unknown}"
-        warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
+        warn(f"{robot.file}: unknown names are ignored: {unknown}")
     return tree
 
 
@@ -136,36 +128,18 @@ def _read_inertial(link: Element) -> Inertial:
 def _read_joint(joint: Element) -> UrdfJoint:
     name, kind = joint.text("name"), joint.text("type")
     if kind not in (*ARM_JOINT_TYPES, *MECHANISM_JOINT_TYPES):
-        raise joint.unsupported(
-            f"unknown joint type {shown(kind)}",
-            field=f"joint {name}",
-            remedy=f"Use one of {', '.join(ARM_JOINT_TYPES)}",
-        )
-    common = UrdfJoint(
-        element=joint,
-        name=name,
-        type=kind,
-        parent=values(joint, "parent", "link")[0],
-        child=values(joint, "child", "link")[0],
-        origin=read_origin(joint),
-    )
-    if kind == "planar":
-        return replace(common, axis=_read_axis(joint))
-    if kind not in LETTERS:
-        return common
-    limits, max_force, max_speed = _read_limit(joint, kind)
-    damping, friction = values(joint, "dynamics", "damping", "friction")
-    mimic = joint.optional_child("mimic")
-    return replace(
-        common,
-        axis=_read_axis(joint),
-        limits=limits,
-        max_force=max_force,
-        max_speed=max_speed,
-        damping=damping,
-        friction=friction,
-        mimic=None if mimic is None else Mimic(*(value(mimic, name) for name in Mimic._fields)),
-    )
+        remedy = f"Use one of {', '.join(ARM_JOINT_TYPES)}"
+        raise joint.unsupported(f"unknown joint type {shown(kind)}", field=f"joint {name}", remedy=remedy)
+    (parent,), (child,) = (values(joint, end, "link") for end in ("parent", "child"))
+    given: dict[str, Any] = {"parent": parent, "child": child, "origin": read_origin(joint)}
+    if kind in LETTERS:
+        given |= _read_limit(joint, kind)
+        given["damping"], given["friction"] = values(joint, "dynamics", "damping", "friction")
+    if kind in (*LETTERS, "planar"):
+        given["axis"] = _read_axis(joint)
+    if kind in LETTERS and (mimic := joint.optional_child("mimic")):
+        given["mimic"] = Mimic(*(value(mimic, name) for name in Mimic._fields))
+    return UrdfJoint(element=joint, name=name, type=kind, **given)
 
 
 def _read_axis(joint: Element) -> Vector:
@@ -181,26 +155,26 @@ def _read_axis(joint: Element) -> Vector:
     return Vector(*(x / length for x in scaled))
 
 
-def _read_limit(joint: Element, kind: str) -> tuple[tuple[float, float] | None, float | None, float | None]:
-    """Position limits, effort and velocity; lower and upper default to 0, as the URDF specification has it."""
+def _read_limit(joint: Element, kind: str) -> dict[str, Any]:
+    """Those there are. Lower and upper default to 0, as the URDF specification has it."""
     limit = joint.optional_child("limit")
     if limit is None:
         if kind == "continuous":
-            return None, None, None
+            return {}
         raise joint.fault(
             f"a {kind} joint needs a <limit>", field="limit", remedy="Add <limit lower= upper= effort= velocity=/>"
         )
+    found = {"max_force": value(limit, "effort"), "max_speed": value(limit, "velocity")}
     # 0 is the placeholder of many files for "not known": no joint is meant to be without force or speed
-    known = (value(limit, name) for name in ("effort", "velocity"))
-    effort, velocity = (most if 0 < most < UNLIMITED else None for most in known)
+    found = {name: most for name, most in found.items() if 0 < most < UNLIMITED}
     if kind == "continuous":
-        return None, effort, velocity
+        return found
     lower, upper = value(limit, "lower"), value(limit, "upper")
     if lower > upper:
         raise limit.fault(
             f"the lower limit {lower} is above the upper limit {upper}", field="limit", remedy="Swap them"
         )
-    return None if min(-lower, upper) >= UNLIMITED else (lower, upper), effort, velocity
+    return found if min(-lower, upper) >= UNLIMITED else {**found, "limits": (lower, upper)}
 
 
 def _rooted(
@@ -228,9 +202,7 @@ def _rooted(
     roots = [name for name in links if name not in held_by]
     if len(roots) > 1:
         raise links[roots[1]].fault(
-            f"the robot has several root links: {listed(roots)}",
-            field="link",
-            remedy="Join all links into one tree",
+            f"the robot has several root links: {listed(roots)}", field="link", remedy="Join all links into one tree"
         )
     ordered: list[UrdfJoint] = []
     reached = list(roots)

@@ -10,7 +10,6 @@ import numpy as np
 
 from tauforge.algebra.rotations import angles_of, rotation_about
 from tauforge.algebra.vectors import E_Z, IDENTITY, NO_DISPLACEMENT, Matrix, Transform, Vector, cross
-from tauforge.errors import ModelError
 from tauforge.formats import xml_writer as xml
 from tauforge.formats.urdf_elements import MOMENTS
 from tauforge.formats.urdf_tree import UNLIMITED
@@ -43,11 +42,7 @@ def write(m: Mechanism, path: Path) -> None:
     position. Loops on top of a URDF are given where its coordinates are 0, so that the mechanism's own joints fit.
     """
     zeros = _zeros(m)
-    try:
-        lines = list(_lines(m, zeros))
-    except ModelError as error:
-        raise error.located(path) from None
-    xml.write_xml(path, lines, list(_lost(m, zeros)), "URDF")
+    xml.write_xml(path, _lines(m, zeros), _lost(m, zeros), "URDF")
 
 
 def _zeros(m: Mechanism) -> Zeros:
@@ -57,29 +52,24 @@ def _zeros(m: Mechanism) -> Zeros:
 
 
 def _lost(m: Mechanism, zeros: Zeros) -> Iterator[str]:
-    loops = [joint.name for joint in xml.closing_joints(m)]
-    if loops:
+    if loops := [joint.name for joint in xml.closing_joints(m)]:
         yield f"the loops at {', '.join(loops)}; tauforge.load(path, loops=[...]) with these joints closes them again"
-    moved = [name for name, zero in zeros.items() if any(zero) and name not in loops]
-    if moved:
+    if moved := [name for name, zero in zeros.items() if any(zero) and name not in loops]:
         yield (
             f"home positions ({', '.join(moved[:5])}{' ...' * (len(moved) > 5)}; coordinates of the file, and their "
             "limits, are counted from the home position, so that the joints of the loops fit)"
         )
     if m.springs:
         yield f"{len(m.springs)} spring{'s' * (len(m.springs) > 1)}"
-    idle = [joint.name for joint in m.joints if joint.letters and not joint.actuated and joint.mimic is None]
-    if idle:
+    if idle := [joint.name for joint in m.joints if joint.letters and not joint.actuated and joint.mimic is None]:
         yield f"that joints have no actuators ({', '.join(idle[:5])}{' ...' * (len(idle) > 5)})"
     if any(joint.motor_inertia for joint in m.joints):
         yield "inertias of rotors"
     if tuple(m.gravity) != URDF_GRAVITY:
         yield "gravity"
-    several = [joint.name for joint in m.joints if isinstance(joint, Spherical) and joint.name not in loops]
-    if several:
+    if several := [joint.name for joint in m.joints if isinstance(joint, Spherical) and joint.name not in loops]:
         yield f"ball joints ({', '.join(several[:5])}; each is written as three revolute joints)"
-    in_row = [joint.name for joint in m.joints if isinstance(joint, Planar) and any(_home(joint, zeros))]
-    if in_row:
+    if in_row := [joint.name for joint in m.joints if isinstance(joint, Planar) and any(_home(joint, zeros))]:
         yield f"planar joints that are not at 0 at home ({', '.join(in_row[:5])}; written as joints in a row)"
     yield from xml.lost_of_joints(m)
 

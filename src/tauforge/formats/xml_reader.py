@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 from xml.parsers import expat
@@ -18,9 +20,10 @@ from xml.parsers import expat
 from tauforge import validation
 from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
-from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.errors import ModelError, TauforgeWarning, UnsupportedFeatureError, in_file
 from tauforge.files import decoded, read_capped
 from tauforge.robots.mechanism.parts import Body
+from tauforge.robots.plausibility import levels_to_the_caller
 from tauforge.validation import LARGEST
 
 MAX_XML_BYTES = 4 * 2**20
@@ -135,6 +138,11 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:60] + "...")
 
 
+def warn(text: str, remedy: str | None = None) -> None:
+    """A warning about a robot in a file, for the code that reads or writes it."""
+    warnings.warn(TauforgeWarning(text, remedy=remedy), stacklevel=levels_to_the_caller())
+
+
 def unused(name: str, names: Container[str]) -> str:
     """The name, with as many apostrophes as make it a new one."""
     while name in names:
@@ -149,22 +157,18 @@ def read_xml(path: Path) -> Element:
 
 def parse_xml(data: bytes, file: str | Path) -> Element:
     """file: what messages call it"""
-    try:
+    with in_file(file):
         text = decoded(data, MAX_XML_BYTES)
-    except ModelError as error:
-        raise error.located(file) from None
     parser = expat.ParserCreate()
     roots: list[Element] = []
     open_elements: list[Element] = []
-    count = 0
+    numbers = count(1)
 
     def fault(problem: str, remedy: str | None = None) -> ModelError:
         return ModelError(problem, file=file, line=parser.CurrentLineNumber, remedy=remedy)
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal count
-        count += 1
-        if count > MAX_XML_ELEMENTS:
+        if next(numbers) > MAX_XML_ELEMENTS:
             raise fault(f"the file has more than {MAX_XML_ELEMENTS} elements")
         if len(open_elements) >= MAX_XML_DEPTH:
             raise fault(f"elements are nested more than {MAX_XML_DEPTH} deep")
@@ -172,14 +176,11 @@ def parse_xml(data: bytes, file: str | Path) -> Element:
         (open_elements[-1].children if open_elements else roots).append(element)
         open_elements.append(element)
 
-    def end(_tag: str) -> None:
-        open_elements.pop()
-
     def refuse_doctype(*_declaration: object) -> None:
         raise fault("a DOCTYPE is not accepted: it could define entities", "Remove the DOCTYPE and its entities")
 
     parser.StartElementHandler = start
-    parser.EndElementHandler = end
+    parser.EndElementHandler = lambda _tag: open_elements.pop()
     parser.StartDoctypeDeclHandler = refuse_doctype
     try:
         parser.Parse(text, True)  # a str, so that an encoding named in the file is never looked up
@@ -256,9 +257,7 @@ def together(parts: Iterable[Inertial]) -> Inertial:
     if len(heavy) == 1:
         com = heavy[0].com  # as given, not rounded by a product and a quotient
     else:
-        com = ZERO
-        for body in heavy:
-            com = com + body.com * (body.mass / mass)
+        com = sum((body.com * (body.mass / mass) for body in heavy), ZERO)
     inertia = NO_INERTIAL.inertia
     for body in bodies:
         inertia = inertia + body.inertia + point_mass_inertia(body.mass, body.com - com)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import quoteattr
@@ -13,15 +12,14 @@ import numpy as np
 
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.vectors import Matrix, Transform, Vector
-from tauforge.errors import ModelError, TauforgeWarning
+from tauforge.errors import ModelError, in_file
 from tauforge.files import written_whole
 from tauforge.formats.toml_schema import DRIVE_KEYS
-from tauforge.formats.xml_reader import MAX_XML_BYTES, unused
+from tauforge.formats.xml_reader import MAX_XML_BYTES, unused, warn
 from tauforge.plugins import save
 from tauforge.robots.mechanism.assembly import ElementaryJoint, elementary_joints
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, Hinge, MechanismJoint, Slider, Spherical, Weld
-from tauforge.robots.plausibility import levels_to_the_caller
 from tauforge.validation import IDENTITY_ROWS, rows
 
 if TYPE_CHECKING:
@@ -100,25 +98,24 @@ def _quoted(value: str | float | Iterable[float]) -> str:
     return quoteattr(value)
 
 
-def write_xml(path: Path, lines: Sequence[str], lost: Sequence[str], what: str) -> None:
+def write_xml(path: Path, lines: Iterable[str], lost: Iterable[str], what: str) -> None:
     """A reader of the file sees the old or the new one whole. One warning says what the format does not hold."""
-    text = "\n".join(lines) + "\n"
-    if NOT_XML.search(text):
-        raise ModelError("a name contains a character that no XML file can hold", file=path)
+    with in_file(path):
+        text = "\n".join(lines) + "\n"
+        if NOT_XML.search(text):
+            raise ModelError("a name contains a character that no XML file can hold")
     data = text.encode()
     if len(data) > MAX_XML_BYTES:
         raise ModelError(f"the file would be larger than {MAX_XML_BYTES // 2**20} MiB", file=path)
     with written_whole(path) as file:
         file.write(data)
-    if lost:
-        told = f"{path}: {what} does not hold: {'; '.join(lost)}"
-        warnings.warn(TauforgeWarning(told, remedy="A .toml file holds all"), stacklevel=levels_to_the_caller())
+    if told := "; ".join(lost):
+        warn(f"{path}: {what} does not hold: {told}", "A .toml file holds all")
 
 
 def lost_of_joints(m: Mechanism) -> Iterator[str]:
     """Properties of joints and of the tool that neither URDF nor MJCF holds, for one warning."""
-    uneven = [joint.name for joint in m.joints if joint.coulomb[0] != joint.coulomb[1]]
-    if uneven:
+    if uneven := [joint.name for joint in m.joints if joint.coulomb[0] != joint.coulomb[1]]:
         yield f"Coulomb friction that differs by direction ({', '.join(uneven[:5])}; the larger is written)"
     inward = [
         held.joint.name

@@ -62,8 +62,7 @@ class CsvMotion(Motion):
         table, columns = read_csv(path, joint_names(robot)), columns_of(robot)
         self.rows, self.times = table.rows, table.take_times(TIME)
         position = table.take(columns.position)
-        given = {name: getattr(columns, name) for name in ("velocity", "acceleration")}
-        found = {name: _all_or_none(table, own) for name, own in given.items()}
+        found = {name: _all_or_none(table, getattr(columns, name)) for name in ("velocity", "acceleration")}
         self.derived = tuple(name for name, values in found.items() if values is None)
         if smooth is not None and not self.derived:
             expected = "None, because the file gives velocity and acceleration"

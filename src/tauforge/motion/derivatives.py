@@ -40,7 +40,14 @@ def smoothing_spline(times: Array, values: Array, frequency: float) -> Any:
     from scipy.sparse import diags_array
 
     length = float(times[-1] - times[0])
-    _check(positive("smooth", frequency), length, len(times))
+    least, most = 1 / length, (len(times) - 1) / (2 * length)
+    if not least <= positive("smooth", frequency) < most:
+        raise ShapeError(
+            "smooth",
+            expected=f"a frequency of at least {least:.4g} Hz, one period in {length:.4g} s, and below {most:.4g} Hz, "
+            "half the sampling rate",
+            got=f"{frequency:.6g} Hz",
+        )
     x = 2 * np.pi * frequency * (times - times[0])  # in radians of the cut-off all coefficients below are near 1
     pieces = int(np.ceil(PIECES_A_PERIOD * frequency * length))
     knots = np.r_[[0.0] * DEGREE, np.linspace(0.0, x[-1], pieces + 1), [x[-1]] * DEGREE]
@@ -54,17 +61,6 @@ def smoothing_spline(times: Array, values: Array, frequency: float) -> Any:
         banded[DEGREE - k, k:] = system.diagonal(k)
     coefficients = solveh_banded(banded, weighted @ (values - values[0]))
     return BSpline(knots / (2 * np.pi * frequency) + times[0], coefficients + values[0], DEGREE)
-
-
-def _check(frequency: float, length: float, count: int) -> None:
-    least, most = 1 / length, (count - 1) / (2 * length)
-    if not least <= frequency < most:
-        raise ShapeError(
-            "smooth",
-            expected=f"a frequency of at least {least:.4g} Hz, one period in {length:.4g} s, and below {most:.4g} Hz, "
-            "half the sampling rate",
-            got=f"{frequency:.6g} Hz",
-        )
 
 
 def _penalty(knots: Array, pieces: int) -> Any:
@@ -85,7 +81,6 @@ def _penalty(knots: Array, pieces: int) -> Any:
     return derivative.T @ gram @ derivative
 
 
-DEGREE = 5
 FEWEST_SPLINE_SAMPLES = DEGREE + 1  # samples that the spline needs
 STRETCH_RATIO = np.sqrt(2)  # length of each stretch at an end over that of the one before
 EXACT_RANGE = 1e-9  # differences, relative to the range of the values, that are rounding of exact numbers

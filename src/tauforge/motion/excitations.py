@@ -25,12 +25,7 @@ class Sine(Motion):
     """centre + amplitude sin(2 pi frequency t + phase), each (n,) or one number for all coordinates."""
 
     def __init__(
-        self,
-        centre: ArrayLike,
-        amplitude: ArrayLike,
-        frequency: ArrayLike,
-        duration: float,
-        phase: ArrayLike = 0.0,
+        self, centre: ArrayLike, amplitude: ArrayLike, frequency: ArrayLike, duration: float, phase: ArrayLike = 0.0
     ) -> None:
         self.centre = coordinates("centre", centre)
         self.amplitude = spread("amplitude", amplitude, self.centre)

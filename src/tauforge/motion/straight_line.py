@@ -204,13 +204,8 @@ def _angles_with(R: Matrix, z: Array) -> Array:
 def _rotation_vector(a: Quaternion, b: Quaternion) -> Array:
     """The rotation vector of the turn that leads from a to b, base axes."""
     w = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z
-    v = np.array(
-        [
-            a.w * b.x - a.x * b.w + (a.y * b.z - a.z * b.y),
-            a.w * b.y - a.y * b.w + (a.z * b.x - a.x * b.z),
-            a.w * b.z - a.z * b.w + (a.x * b.y - a.y * b.x),
-        ]
-    )
+    before, after = np.array(a[1:]), np.array(b[1:])
+    v = a.w * after - before * b.w + np.cross(before, after)
     size = float(np.linalg.norm(v))
     if 2 * size < SAME_ORIENTATION:
         return np.zeros(3)

@@ -70,8 +70,7 @@ class WellConditionedPath(Motion):
         room: ArrayLike | None = None,
         characteristic_length: float | None = None,
     ) -> None:
-        missing = [name for name in NEEDED_METHODS if not callable(getattr(robot, name, None))]
-        if missing:
+        if missing := [name for name in NEEDED_METHODS if not callable(getattr(robot, name, None))]:
             problem = f"{getattr(robot, 'name', repr(robot))} has no {', '.join(missing)} for poses"
             remedy = "Plan for a Stewart platform, or choose the poses yourself: motion.Waypoints"
             raise ModelError(problem, field="robot", remedy=remedy)
@@ -132,6 +131,8 @@ def _task(robot: Conditioned, given: Array, points: int, room: ArrayLike | None,
 
 
 def _check_given(task: PathTask) -> None:
+    from scipy.optimize import brentq
+
     name = task.robot.name
     inverse, margins = task.at_given, task.margins(task.given)
     for k, pose in enumerate(task.given):
@@ -145,23 +146,17 @@ def _check_given(task: PathTask) -> None:
             raise ModelError(f"{name} is outside its limits at {pose.tolist()}", field=which, remedy=remedy)
     apart = np.flatnonzero(np.sign(inverse[1:]) != np.sign(inverse[:-1]))
     if len(apart):
-        first, second = task.given[apart[0]], task.given[apart[0] + 1]
-        before, after = np.linalg.det(task.robot.force_matrix(task.given[apart[0] : apart[0] + 2]))
+        first, second = ends = task.given[apart[0] : apart[0] + 2]
+        before, after = np.linalg.det(task.robot.force_matrix(ends))
+        # a singular pose on the straight line; its further digits are rounding
+        share = brentq(lambda s: float(task.signed_inverse(first + s * (second - first))), 0.0, 1.0)
         raise SingularityError(
             f"{name}: every path between these poses passes a singular one, since det H is {before:.3g} at "
             f"{first.tolist()} and {after:.3g} at {second.tolist()}; on the straight line it is singular",
-            pose=_crossing(task, first, second).round(9).tolist(),  # further digits are rounding
+            pose=(first + share * (second - first)).round(9).tolist(),
             condition_number=np.inf,
             remedy="Choose poses at which det H has the same sign, for example with another orientation",
         )
-
-
-def _crossing(task: PathTask, first: Array, second: Array) -> Array:
-    """A singular pose on the straight line between two poses where det H has different signs."""
-    from scipy.optimize import brentq
-
-    share = brentq(lambda s: float(task.signed_inverse(first + s * (second - first))), 0.0, 1.0)
-    return np.asarray(first + share * (second - first))
 
 
 def _planned(task: PathTask) -> tuple[Array, Array, float]:

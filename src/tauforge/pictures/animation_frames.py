@@ -21,10 +21,8 @@ from tauforge.robots.drawing import Drawing, Segment
 from tauforge.robots.formulations import forces_by_rows
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import check_law
-from tauforge.simulation.recording import Recording
+from tauforge.simulation.recording import Recording, check_recording
 from tauforge.simulation.rollouts import Rollout
-from tauforge.tables.robot_columns import state_columns
-from tauforge.validation import counted
 
 MOST_FRAMES = 3_000
 Forces = Callable[[Array, Array, Array], Array]  # position, velocity and acceleration (k, n) in, forces (k, m) out
@@ -127,10 +125,8 @@ def _of_recording(robot: Robot, recording: Recording, pace: Pace) -> AnimationFr
     if np.isfinite(recording.target_position).all():
         angles = [k for k, coordinate in enumerate(robot.coordinates) if coordinate.wraps]
         target = robot.positions.at(_between(times, recording.time, recording.target_position, angles), position)
-    force, velocity, acceleration = (
-        _between(times, recording.time, rows, [])
-        for rows in (recording.force, recording.velocity, recording.acceleration)
-    )
+    others = (recording.force, recording.velocity, recording.acceleration)
+    force, velocity, acceleration = (_between(times, recording.time, rows, []) for rows in others)
     return AnimationFrames(times, position, force, target, thinned, velocity, acceleration)
 
 
@@ -144,65 +140,6 @@ def _between(times: Array, rows_at: Array, rows: Array, angles: list[int]) -> Ar
     return found
 
 
-def check_recording(robot: Robot, recording: Recording, argument: str) -> None:
-    """ModelError or ShapeError unless the recording has the coordinates, actuators and name of the robot, and finite
-    positions.
-
-    argument: what errors call the recording
-    """
-    stranger = recording.robot and recording.robot != robot.name
-    whose = f"the recording is of {recording.robot}, not of {robot.name}"
-    own, rows = state_columns(robot), len(recording.time)
-    for name, columns, what in (("position", own.position, "coordinate"), ("force", own.force, "actuator")):
-        values = getattr(recording, name)
-        if values.shape != (rows, len(columns)):
-            if stranger:
-                raise ModelError(whose, field=argument, remedy="Give that robot")
-            raise ShapeError(
-                f"{argument}.{name}",
-                expected=f"{rows} rows of {counted(len(columns), what)}, as {robot.name} has",
-                got=str(values.shape),
-            )
-    names = tuple(column.name for group in own for column in group)
-    pairs = [
-        (recording.columns, names),
-        (recording.units, tuple(column.unit for column in own.position)),
-        (recording.force_units, tuple(column.unit for column in own.force)),
-    ]
-    for theirs, ours in pairs:
-        if theirs and theirs != ours:
-            x, y = next((x, y) for x, y in zip(theirs, ours, strict=True) if x != y)
-            recorded = f"of {recording.robot}" if recording.robot else "of another robot"
-            raise ModelError(
-                f"the recording {recorded} does not fit {robot.name}: it has {x} where {robot.name} has {y}",
-                field=argument,
-            )
-    if stranger:  # with the same columns: platforms differ in nothing else
-        raise ModelError(
-            whose,
-            field=argument,
-            remedy=f"Give that robot; if they are the same, dataclasses.replace(recording, robot={robot.name!r})",
-        )
-    _check_rows(argument, recording, [column.name for column in own.position])
-
-
-def _check_rows(argument: str, recording: Recording, names: Sequence[str]) -> None:
-    """argument: what errors call the recording; names: of the entries of a position"""
-    expected = "finite positions at increasing times"
-    if not len(recording.time):
-        raise ShapeError(argument, expected=expected, got="no rows")
-    lost = np.argwhere(~np.isfinite(recording.position))
-    if len(lost):
-        row, place = lost[0].tolist()
-        value = recording.position[row, place]
-        raise ShapeError(argument, expected=expected, got=f"{names[place]} = {value}", row=row)
-    back = np.flatnonzero(~(np.diff(recording.time) > 0))
-    if len(back):
-        row = int(back[0]) + 1
-        before, after = recording.time[row - 1 : row + 1].tolist()
-        raise ShapeError(argument, expected=expected, got=f"{after:g} s after {before:g} s", row=row)
-
-
 def animation_data(robot: Robot, frames: AnimationFrames) -> dict[str, Any]:
     """Plain data for JSON. Arrays are base64 texts of little-endian 32-bit numbers, in rows of one frame.
 
@@ -212,7 +149,7 @@ def animation_data(robot: Robot, frames: AnimationFrames) -> dict[str, Any]:
     actions:  (k, actions, 2, 3) place and axis
     force:    (k, actuators) N m or N
     """
-    drawing = drawing_of(robot, frames)
+    drawing = drawing_of(robot, frames.position)
     count = len(frames.times)
     arrays = {
         "points": _vectors(count, [(point.place,) for point in drawing.points]),
@@ -229,7 +166,7 @@ def animation_data(robot: Robot, frames: AnimationFrames) -> dict[str, Any]:
         "duration": frames.duration,
         "count": count,
         "thinned": frames.thinned,
-        "up": _up(robot),
+        "up": upward(robot).tolist(),
         "points": [{"name": point.name, "part": point.part} for point in drawing.points],
         "segments": [{"name": segment.name, "part": segment.part} for segment in drawing.segments],
         "outlines": outlines(drawing.segments),
@@ -240,9 +177,9 @@ def animation_data(robot: Robot, frames: AnimationFrames) -> dict[str, Any]:
     }
 
 
-def drawing_of(robot: Robot, frames: AnimationFrames) -> Drawing:
-    """The drawing of all frames at once; UnsupportedFeatureError where there is nothing to draw."""
-    drawing = robot.drawing(frames.position)
+def drawing_of(robot: Robot, positions: Array) -> Drawing:
+    """The drawing of one or all positions; UnsupportedFeatureError where there is nothing to draw."""
+    drawing = robot.drawing(positions)
     if not drawing.segments and not drawing.points:
         raise UnsupportedFeatureError(f"{robot.name} has no drawing", field="drawing")
     return drawing
@@ -274,11 +211,11 @@ def _segments(count: int, drawing: Drawing) -> Array:
     return _vectors(count, [(segment.start, segment.end) for segment in drawing.segments])
 
 
-def _up(robot: Robot) -> list[float]:
-    """Unit vector against gravity; z without gravity."""
+def upward(robot: Robot) -> Array:
+    """Unit vector (3,) against gravity; z without gravity."""
     gravity = np.asarray(robot.gravity, float)
     size = float(np.linalg.norm(gravity))
-    return [float(x) for x in -gravity / size] if size else [0.0, 0.0, 1.0]
+    return np.asarray(-gravity / size) if size else np.array([0.0, 0.0, 1.0])
 
 
 def actuator_data(robot: Robot, force: Array) -> list[dict[str, Any]]:
@@ -288,7 +225,7 @@ def actuator_data(robot: Robot, force: Array) -> list[dict[str, Any]]:
     scale:    that of all actuators with its unit
     decimals: of the printed numbers
     """
-    sizes = [float(size) for size in np.abs(np.where(np.isfinite(force), force, 0.0)).max(axis=0)]
+    sizes = np.abs(np.where(np.isfinite(force), force, 0.0)).max(axis=0).tolist()
     scales: dict[str, float] = {}
     for actuator, size in zip(robot.actuators, sizes, strict=True):
         scales[actuator.unit] = max(size, scales.get(actuator.unit, 0.0))

@@ -48,21 +48,29 @@ class Film:
 
     def __init__(self, robot: Robot, frames: AnimationFrames, size: tuple[int, int], title: str) -> None:
         self.frames, self.size = frames, size
-        self.drawing = drawing_of(robot, frames)
+        self.drawing = drawing_of(robot, frames.position)
         self.target = None if frames.target is None else robot.drawing(frames.target)
         self.actuators = actuator_data(robot, frames.force)
-        self._space = ROBOT_WIDTH if self.actuators else 1.0
-        self.canvas, self.axes = self._stage()
-        self.panel = FilmPanel(self.canvas.figure, self.actuators, frames) if self.actuators else None
-        figure, right = self.canvas.figure, self._space - 0.02
+        space = ROBOT_WIDTH if self.actuators else 1.0
+        width, height = size
+        dots = height / FILM_HEIGHT
+        # a hundredth of a pixel more, for matplotlib cuts off what rounding leaves below a whole number
+        figure = in_space.new_figure(figsize=((width + 0.01) / dots, (height + 0.01) / dots), dpi=dots)
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        self.axes = in_space.space_axes(figure)
+        self.axes.set_position((0.0, 0.03, space, 0.9))
+        FigureCanvasAgg(figure)
+        self.canvas = figure.canvas
+        self.panel = FilmPanel(figure, self.actuators, frames) if self.actuators else None
         figure.text(0.025, 0.96, title, fontsize=13, fontweight="bold", va="center", parse_math=False)
-        self.clock = figure.text(right, 0.96, "", fontsize=12, va="center", ha="right", animated=True)
+        self.clock = figure.text(space - 0.02, 0.96, "", fontsize=12, va="center", ha="right", animated=True)
         self.bodies = bodies_of(robot.name, self.drawing.solids, MOST_FILM_FACES)
         low, high = extent_with(self.bodies, self.drawing)
         self.extent = float((high - low).max()) or 1.0
         in_space.finish(self.axes, low, high, self.extent, FILM_ZOOM)
         self.canvas.draw()  # which also finds the projection that moving parts need
-        self.still = self.canvas.copy_from_bbox(self.canvas.figure.bbox)
+        self.still = self.canvas.copy_from_bbox(figure.bbox)
 
     def __len__(self) -> int:
         return len(self.frames.times)
@@ -109,18 +117,6 @@ class Film:
             found.append(known or PALETTE[k % len(PALETTE)])
         return found
 
-    def _stage(self) -> tuple[Any, Any]:
-        """A canvas with exactly as many pixels as wanted, and the axes of the robot."""
-        width, height = self.size
-        dots = height / FILM_HEIGHT
-        # a hundredth of a pixel more, for matplotlib cuts off what rounding leaves below a whole number
-        figure = in_space.new_figure(figsize=((width + 0.01) / dots, (height + 0.01) / dots), dpi=dots)
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-        axes = in_space.space_axes(figure)
-        axes.set_position((0.0, 0.03, self._space, 0.9))
-        return FigureCanvasAgg(figure), axes
-
 
 class FilmPanel:
     """Still parts are drawn with the figure, moving ones by `draw`."""
@@ -135,13 +131,11 @@ class FilmPanel:
 
     def draw(self, k: int) -> None:
         """Bars, numbers and the instant of frame k."""
-        for j, (bar, number) in enumerate(zip(self.bars, self.numbers, strict=True)):
-            force = float(self.frames.force[k, j])
+        rows = zip(self.actuators, self.full, self.bars, self.numbers, self.frames.force[k].tolist(), strict=True)
+        for actuator, full, bar, number, force in rows:
             known = np.isfinite(force)
-            share = force / self.full[j] if known else 0.0
-            bar.set_x(min(share, 0.0))
-            bar.set_width(abs(share))
-            actuator = self.actuators[j]
+            share = force / full if known else 0.0
+            bar.set(x=min(share, 0.0), width=abs(share))
             number.set_text(f"{_text(force, actuator['decimals']) if known else 'none'} {actuator['unit']}")
             for artist in (bar, number):
                 artist.axes.draw_artist(artist)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -51,12 +51,6 @@ def space_axes(figure: Any) -> Any:
     return axes
 
 
-def look_down_on_flat(axes: Any, low: Array, high: Array) -> None:
-    """Look steeply down on robots that lie in a horizontal plane: from the side they would be a line."""
-    if (high - low)[2] < FLAT * (high - low).max():
-        axes.view_init(elev=STEEP, azim=axes.azim)
-
-
 def draw_body(axes: Any, drawing: Drawing, k: int, strength: float) -> None:
     rings = [[drawing.segments[i] for i in ring] for ring in outlines(drawing.segments)]
     for part in OUTLINES:
@@ -69,8 +63,7 @@ def draw_body(axes: Any, drawing: Drawing, k: int, strength: float) -> None:
         ends = np.stack([segment.start[k], segment.end[k]])
         axes.plot(*ends.T, color=colour, linewidth=width, alpha=strength, solid_capstyle="round")
     for part, mark, colour, size in (("joint", "o", JOINT, 28.0), ("centre of mass", "P", CENTRE, 22.0)):
-        places = [point.place[k] for point in drawing.points if point.part == part]
-        if places:
+        if places := [point.place[k] for point in drawing.points if point.part == part]:
             axes.scatter(*np.array(places).T, marker=mark, s=size, color=colour, alpha=strength, depthshade=False)
 
 
@@ -102,15 +95,14 @@ def draw_frame(axes: Any, transform: Array, length: float, strength: float) -> N
 
 
 def draw_forces(
-    axes: Any, actions: Iterable[Action], forces: Array, k: int, size: float, largest: Array, colours: Sequence[str]
+    axes: Any, actions: Sequence[Action], forces: Array, k: int, size: float, largest: Array, colours: Sequence[str]
 ) -> None:
     """An arrow for each force that is there. Forces and torques have a scale each, for they have no common unit."""
-    listed = list(actions)
     for turns in (False, True):
-        most = max((x for action, x in zip(listed, largest, strict=True) if action.turns == turns), default=0.0)
+        most = max((x for action, x in zip(actions, largest, strict=True) if action.turns == turns), default=0.0)
         if not most:
             continue
-        for action, force, colour in zip(listed, forces, colours, strict=True):
+        for action, force, colour in zip(actions, forces, colours, strict=True):
             if action.turns == turns and force and np.isfinite(force):
                 _draw_arrow(axes, force_line(action.place[k], action.axis[k], turns, force / most, size), colour)
 
@@ -124,12 +116,9 @@ def draw_ring(axes: Any, action: Action, k: int, size: float, colour: str) -> No
 def _draw_arrow(axes: Any, points: Array, colour: str) -> None:
     axes.plot(*points.T, color=colour, linewidth=2.2)
     step = points[-1] - points[-2]
-    length = float(np.linalg.norm(step))
-    if length:
-        head = 0.12 * float(np.linalg.norm(np.ptp(points, axis=0)))
-        axes.quiver(
-            *points[-1], *(step / length * head), color=colour, linewidth=2.2, arrow_length_ratio=1.0, pivot="tip"
-        )
+    if length := float(np.linalg.norm(step)):
+        head = step / length * (0.12 * float(np.linalg.norm(np.ptp(points, axis=0))))
+        axes.quiver(*points[-1], *head, color=colour, linewidth=2.2, arrow_length_ratio=1.0, pivot="tip")
 
 
 def finish(axes: Any, low: Array, high: Array, size: float, zoom: float = PLOT_ZOOM) -> None:

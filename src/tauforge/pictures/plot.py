@@ -54,7 +54,7 @@ def plot(
     chosen, transforms = _frames(drawing, frames or False), {frame.name: frame.transform for frame in drawing.frames}
     pushes = None if forces is None else _forces(robot, drawing, forces, len(positions))
     own = axes is None
-    if axes is None:
+    if own:
         axes = in_space.space_axes(in_space.new_figure(figsize=(6.4, 5.6), layout="constrained"))
         axes.set_title(robot.name, parse_math=False)
     if not hasattr(axes, "set_zlabel"):
@@ -62,8 +62,8 @@ def plot(
     bodies = bodies_of(robot.name, drawing.solids, in_space.MOST_PLOT_FACES) if shapes else []
     low, high = extent_with(bodies, drawing)
     extent = float((high - low).max()) or 1.0
-    if own:
-        in_space.look_down_on_flat(axes, low, high)
+    if own and (high - low)[2] < in_space.FLAT * (high - low).max():  # what lies flat is seen from above
+        axes.view_init(elev=in_space.STEEP, azim=axes.azim)
     for k, strength in enumerate(np.linspace(FAINTEST if len(positions) > 1 else 1.0, 1.0, len(positions))):
         in_space.draw_solids(axes, bodies, drawing, k, float(strength))
         in_space.draw_body(axes, drawing, k, float(strength))
@@ -115,9 +115,8 @@ def _frames(drawing: Drawing, wanted: bool | Sequence[str]) -> list[str]:
     if isinstance(wanted, bool):
         return known if wanted else []
     names = [wanted] if isinstance(wanted, str) else list(wanted)
-    for name in names:
-        if name not in known:
-            raise ShapeError("frames", expected=f"names among {', '.join(known)}", got=repr(name))
+    if unknown := [name for name in names if name not in known]:
+        raise ShapeError("frames", expected=f"names among {', '.join(known)}", got=repr(unknown[0]))
     return names
 
 

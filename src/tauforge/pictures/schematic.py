@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,15 +115,14 @@ def _draw_body(axes: Any, drawing: Drawing, joints: Sequence[Point]) -> None:
         axes.plot(x, y, "o", color="white", markeredgecolor=JOINT, markersize=5.5, markeredgewidth=1.3, zorder=2)
 
 
-def coinciding_axes(frames: Iterable[Frame], chosen: Sequence[str], size: float) -> list[AxisArrow]:
+def coinciding_axes(frames: Sequence[Frame], chosen: Sequence[str], size: float) -> list[AxisArrow]:
     """The axes of the chosen frames; those with one origin and one direction are one."""
-    listed = list(frames)
-    chain = len(listed) > 2
+    chain = len(frames) > 2
     found: list[AxisArrow] = []
-    for k, frame in enumerate(listed):
+    for k, frame in enumerate(frames):
         if frame.name not in chosen:
             continue
-        name = "" if not chain else str(k) if k < len(listed) - 1 else frame.name
+        name = "" if not chain else str(k) if k < len(frames) - 1 else frame.name
         origin = frame.transform[:3, 3]
         for letter in DRAWN_AXES["chain" if chain else "all"]:
             along = frame.transform[:3, "xyz".index(letter)]
@@ -170,19 +169,9 @@ def _write(axes: Any, words: str, at: Array, away: Array, labels: LabelPlaces, c
     else:
         spaced = re.sub(r"_\{[^{}]*\}", lambda low: low[0].replace(" ", r"\ "), words)
         text = scripted(spaced, r"$_{{\mathrm{{{}}}}}$", r"$^{{\mathrm{{{}}}}}$")
-    axes.annotate(
-        text,
-        at,
-        xytext=tuple(shift),
-        textcoords="offset points",
-        ha="center",
-        va="center",
-        color=colour,
-        fontsize=10,
-        zorder=4,
-        parse_math=not plain,
-        bbox={"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
-    )
+    place = {"xytext": tuple(shift), "textcoords": "offset points", "ha": "center", "va": "center", "zorder": 4}
+    box = {"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+    axes.annotate(text, at, **place, color=colour, fontsize=10, parse_math=not plain, bbox=box)
 
 
 def _short(name: str) -> str:

@@ -28,6 +28,7 @@ from tauforge.pictures import triangles
 from tauforge.pictures.triangles import Mesh, sound, stretched, thinned
 from tauforge.robots.drawing import LARGEST_SIZE, Box, CylinderShape, Drawing, MeshFile, Shape, Solid, Sphere
 from tauforge.robots.plausibility import levels_to_the_caller
+from tauforge.validation import listed
 
 MESH_KINDS = ("stl", "obj", "ply", "glb", "dae")
 MOST_BYTES = 50_000_000
@@ -35,15 +36,7 @@ MOST_MESH_FACES = 1_000_000
 MOST_CORNERS = 3 * MOST_MESH_FACES
 MOST_NUMBERS = 30_000_000  # that the tables of a GLB file promise, and no more than:
 FEW_NUMBERS, NUMBERS_PER_BYTE = 1_000_000, 4  # tables may be shared, but a small file has small ones
-NUMBERS_PER_ROW = {
-    "SCALAR": 1,
-    "VEC2": 2,
-    "VEC3": 3,
-    "VEC4": 4,
-    "MAT2": 4,
-    "MAT3": 9,
-    "MAT4": 16,
-}  # of a GLB table
+NUMBERS_PER_ROW = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}  # of a GLB table
 MOST_PARTS = 2_000  # nodes and surfaces of a GLB or COLLADA file: trimesh handles each by itself
 SURFACES = ("triangles", "polylist", "polygons", "tristrips", "trifans", "lines", "linestrips")  # of COLLADA
 MOST_INSTANCES = 20  # nodes that stand for others in a COLLADA file
@@ -218,8 +211,7 @@ def _silence() -> Iterator[None]:
     log = logging.getLogger("trimesh")
     before, log.disabled = log.disabled, True
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             yield
     finally:
         log.disabled = before
@@ -300,12 +292,10 @@ def bodies_of(robot: str, solids: Sequence[Solid], most: int) -> list[SolidMesh]
             except ModelError as error:
                 read[solid.shape] = None
                 faults.append(str(error))
-        mesh = read[solid.shape]
-        if mesh is not None and len(mesh.faces):
+        if (mesh := read[solid.shape]) is not None and len(mesh.faces):
             found.append(SolidMesh(index, mesh, rgba, not isinstance(solid.shape, MeshFile)))
     if faults:
-        more = f" and {len(faults) - MOST_TOLD} more" if len(faults) > MOST_TOLD else ""
-        text = f"{robot} is drawn without some of its meshes: {'; '.join(faults[:MOST_TOLD])}{more}"
+        text = f"{robot} is drawn without some of its meshes: {listed(faults, MOST_TOLD, '; ')}"
         warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
     return found
 

@@ -46,8 +46,7 @@ def sound(mesh: Mesh) -> Mesh:
 
 def thinned(mesh: Mesh, most: int) -> Mesh:
     """At most so many triangles: corners in a cell of a grid become their mean, the grid as fine as it can be."""
-    cells = FINEST
-    thin = mesh
+    thin, cells = mesh, FINEST
     while len(thin.faces) > most and cells > 1:
         thin = _clustered(mesh, cells)
         cells //= 2

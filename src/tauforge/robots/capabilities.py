@@ -6,25 +6,24 @@ A robot makes each of them once. Callers need nothing but their methods, and rai
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalars
 from tauforge.arrays import Array
 from tauforge.class_tools import Weakly, computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation.arguments import as_argument, finite_rows
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.records import Dampers, DesignParameter, Limit, LimitedQuantity, Sensor
-from tauforge.validation import did_you_mean, real_array
+from tauforge.validation import check_known, real_array
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
 
-Scalars = Sequence[Scalar]
 Fields = Mapping[str, Array]
 
 
@@ -180,9 +179,7 @@ class Designs(Capability, ABC):
         """
         known, found = {parameter.name: parameter for parameter in self.parameters}, {}
         for name, given in values.items():
-            if name not in known:
-                remedy = f"{did_you_mean(name, known)}Use one of {', '.join(known)}"
-                raise UnsupportedFeatureError(f"{name!r} is no design parameter", field="design", remedy=remedy)
+            check_known(name, known, f"{name!r} is no design parameter", "design")
             value = real_array(name, given)
             if not np.isfinite(value).all():
                 raise ModelError("expected finite numbers", field=name)

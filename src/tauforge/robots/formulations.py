@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalars
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.arguments import ON_SINGULAR
@@ -78,10 +78,8 @@ class Formulations(Capability):
     def check(self, name: object) -> None:
         """UnsupportedFeatureError unless it is one of the names."""
         if name not in self.names:
-            known = ", ".join(self.names)
-            raise UnsupportedFeatureError(
-                f"unknown {self.option} {name!r}", field=self.option, remedy=f"Use one of {known}"
-            )
+            remedy = f"Use one of {', '.join(self.names)}"
+            raise UnsupportedFeatureError(f"unknown {self.option} {name!r}", field=self.option, remedy=remedy)
 
     @property
     def take_wrench(self) -> bool:
@@ -135,7 +133,7 @@ class Formulations(Capability):
         chosen = {**function.options, **robot._check_options(INVERSE, {**options, FORMULATION: name})}
         sizes = {argument.name: argument.numbers for argument in function.arguments}
 
-        def formula_with(way: dict[str, Any], *state: Sequence[Scalar]) -> Any:
+        def formula_with(way: dict[str, Any], *state: Scalars) -> Any:
             return results_of(function.formula(robot.model, **dict(zip(sizes, state, strict=True)), **way))
 
         def operations(formula: Callable[..., Any]) -> int:

@@ -19,6 +19,9 @@ from tauforge.robots.plausibility import warn_of_far_masses, warn_of_faults
 from tauforge.validation import SYMMETRY_TOLERANCE, broadcast_shape, real_array, real_vectors, rows
 
 BODY_SHARES: dict[str, tuple[int, ...]] = {"mass": (), "com": (3,), "inertia": (3, 3)}  # of one body
+CENTRE = (0.0, 0.0, 0.0)  # of mass, of a payload for which nothing is said
+NO_OFFSET, NO_INERTIA = np.zeros(3), np.zeros((3, 3))
+NO_OFFSET.flags.writeable = NO_INERTIA.flags.writeable = False
 SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
@@ -36,31 +39,23 @@ class Payload:
     com: Array
     inertia: Array
 
-    def __init__(self, mass: ArrayLike, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None) -> None:
+    def __init__(self, mass: ArrayLike, com: ArrayLike = CENTRE, inertia: ArrayLike | None = None) -> None:
         if library_of((mass, com, inertia)) is not None:
             vars(self).update(_of_library(mass, com, np.zeros((3, 3)) if inertia is None else inertia))
             return
-        masses, centres = real_array("payload mass", mass), real_vectors("payload com", com)
-        tensor = real_array("payload inertia", np.zeros((3, 3)) if inertia is None else inertia)
-        if tensor.shape == (3,):
-            tensor = np.diag(tensor)
-        if tensor.shape[-2:] != (3, 3):
-            raise ShapeError("payload inertia", expected="(3,) or (..., 3, 3)", got=str(tensor.shape))
-        negative = masses[np.isfinite(masses) & (masses < 0)]  # what is not finite spoils its row, as in states
-        if negative.size:
-            raise ShapeError("payload mass", expected="numbers >= 0", got=f"{negative.min()}")
-        other = np.swapaxes(tensor, -1, -2)
-        if (np.abs(tensor - other).max() > SYMMETRY_TOLERANCE * np.abs(tensor).max()).any():
-            raise ShapeError("payload inertia", expected="a symmetric tensor", got=f"{tensor.tolist()}")
-        vars(self).update(mass=masses, com=centres, inertia=(tensor + other) / 2)
-        for array in (self.mass, self.com, self.inertia):
-            array.flags.writeable = False
-        broadcast_shape("payload", {"mass": self.mass, "com": self.com[..., 0], "inertia": self.inertia[..., 0, 0]})
-        far = float(np.abs(centres).max(initial=0.0))
-        warn_of_far_masses("payload", {"body": far}, "the frame that it is given in")
-        for row in self.inertia.reshape(-1, 3, 3):
-            if np.isfinite(row).all():
-                warn_of_faults("payload", {"body": rows(row)}, ())
+        masses = real_array("payload mass", mass)
+        negative = masses < 0
+        if negative.any() and np.isfinite(masses[negative]).any():  # what is not finite spoils its row, as in states
+            raise ShapeError("payload mass", expected="numbers >= 0", got=f"{masses[np.isfinite(masses)].min()}")
+        centres = NO_OFFSET if com is CENTRE else real_vectors("payload com", com)
+        tensor = NO_INERTIA if inertia is None else _tensor(inertia)
+        masses.flags.writeable = centres.flags.writeable = False
+        vars(self).update(mass=masses, com=centres, inertia=tensor)
+        if com is not CENTRE:
+            far = float(np.abs(centres).max(initial=0.0))
+            warn_of_far_masses("payload", {"body": far}, "the frame that it is given in")
+        if com is not CENTRE or inertia is not None:
+            broadcast_shape("payload", {"mass": masses, "com": centres[..., 0], "inertia": tensor[..., 0, 0]})
 
     def numbers(self) -> Array:
         """(..., 10): mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz.
@@ -98,17 +93,36 @@ def one_payload(given: object) -> Payload:
     return given
 
 
+def _tensor(inertia: ArrayLike) -> Array:
+    """(..., 3, 3), symmetric, with a warning for each that no body can have."""
+    tensor = _full(np, real_array("payload inertia", inertia))
+    other = np.swapaxes(tensor, -1, -2)
+    if (np.abs(tensor - other).max() > SYMMETRY_TOLERANCE * np.abs(tensor).max()).any():
+        raise ShapeError("payload inertia", expected="a symmetric tensor", got=f"{tensor.tolist()}")
+    tensor = (tensor + other) / 2
+    tensor.flags.writeable = False
+    for row in tensor.reshape(-1, 3, 3):
+        if np.isfinite(row).all():
+            warn_of_faults("payload", {"body": rows(row)}, ())
+    return tensor
+
+
 def _of_library(mass: Any, com: Any, inertia: Any) -> dict[str, Any]:
     """The parts as arrays of the library that one of them belongs to, with their shapes checked."""
     namespace, (masses, centres, tensor) = common_arrays((mass, com, inertia))
     if tuple(centres.shape[-1:]) != (3,):
         raise ShapeError("payload com", expected="(..., 3)", got=str(tuple(centres.shape)))
-    if tuple(tensor.shape) == (3,):
-        tensor = namespace.diag(tensor)
-    if tuple(tensor.shape[-2:]) != (3, 3):
-        raise ShapeError("payload inertia", expected="(3,) or (..., 3, 3)", got=str(tuple(tensor.shape)))
+    tensor = _full(namespace, tensor)
     broadcast_shape("payload", {"mass": masses, "com": centres[..., 0], "inertia": tensor[..., 0, 0]})
     return {"mass": masses, "com": centres, "inertia": (tensor + tensor.swapaxes(-1, -2)) / 2}
+
+
+def _full(namespace: Any, inertia: Any) -> Any:
+    """(..., 3, 3), also of principal moments (3,)."""
+    tensor = namespace.diag(inertia) if tuple(inertia.shape) == (3,) else inertia
+    if tuple(tensor.shape[-2:]) != (3, 3):
+        raise ShapeError("payload inertia", expected="(3,) or (..., 3, 3)", got=str(tuple(tensor.shape)))
+    return tensor
 
 
 PAYLOAD = Argument("payload", (10,), "mass, com and inertia", Payload)  # of every robot that can carry something

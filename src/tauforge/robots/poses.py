@@ -5,6 +5,7 @@ A pose is (..., 6): x, y, z, theta_x, theta_y, theta_z with R = Rz Ry Rx; a twis
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from tauforge.algebra.rotations import (
     rotation_of,
     rotation_vector,
 )
-from tauforge.algebra.scalars import FoldingScalar, is_number
+from tauforge.algebra.scalars import FoldingScalar, Scalar, absolute, cos, is_number, select
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ShapeError
@@ -43,14 +44,15 @@ def pose_rates(pose: ArrayLike, twist: ArrayLike, acceleration: ArrayLike | None
     """
     p, t, a = _aligned(pose, twist, np.zeros(6) if acceleration is None else acceleration)
     theta = _angles(p)
-    if p.dtype == object:  # scalars that record cannot be compared
-        rates = angle_rates(theta, _angles(t))
-        return _joined(t, rates), _joined(a, angle_accelerations(theta, rates, _angles(a)))
-    upright = np.abs(np.cos(p[..., 4])) < QUARTER_TURN
+    traced = p.dtype == object  # scalars that record cannot be compared
+    upright = np.zeros(p.shape[:-1], bool) if traced else np.abs(np.cos(p[..., 4])) < QUARTER_TURN
     if p.ndim == 1 and upright:
         return np.full(6, np.nan), np.full(6, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = angle_rates(theta, _angles(t))
+        if traced:
+            none: Scalar = select(absolute(cos(theta.y)), QUARTER_TURN, math.nan, 0.0)
+            rates = rates + Vector(none, none, none)
         found = _joined(t, rates), _joined(a, angle_accelerations(theta, rates, _angles(a)))
     if np.any(upright):
         for result in found:
@@ -69,9 +71,8 @@ def transforms(poses: Array) -> Array:
     """(..., 4, 4) of poses (..., 6). Identity: undoes `pose_of`."""
     R = rotation_of(Vector(*np.moveaxis(poses[..., 3:], -1, 0)))
     result = np.zeros((*poses.shape[:-1], 4, 4))
-    for i, row in enumerate(R.rows):
-        for j, entry in enumerate(row):
-            result[..., i, j] = entry
+    for i, j in np.ndindex(3, 3):
+        result[..., i, j] = R[i, j]
     result[..., :3, 3], result[..., 3, 3] = poses[..., :3], 1.0
     return result
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalars
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import UnsupportedFeatureError
@@ -18,8 +18,6 @@ from tauforge.robots.records import Coordinate
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
-
-Scalars = Sequence[Scalar]
 
 
 @ours

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalars
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
@@ -27,8 +27,6 @@ from tauforge.robots.positions import Loops, MovedBody, Positions
 from tauforge.robots.records import Actuator, Coordinate, KnownException, Source
 from tauforge.robots.state_space import PlainState, StateSpace
 from tauforge.robots.summary import Summary, SummaryTable
-
-Scalars = Sequence[Scalar]
 
 
 @ours

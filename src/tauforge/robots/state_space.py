@@ -6,15 +6,15 @@ States are (m,) or (..., m).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.evaluation.functions import choices, flat, results_of
+from tauforge.evaluation.functions import Doubtful, choices, flat, results_of
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.capabilities import Capability, Fields
 from tauforge.robots.formulations import WRENCH
@@ -22,7 +22,6 @@ from tauforge.robots.formulations import WRENCH
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
 
-Scalars = Sequence[Scalar]
 NO_FIELDS: Fields = {}
 
 
@@ -84,21 +83,17 @@ class StateSpace(Capability):
 class PlainState(StateSpace):
     """y = position, velocity, where velocities are the rates of the coordinates."""
 
-    def __init__(self, robot: Robot) -> None:
-        super().__init__(robot)
-        self.n = robot.n
-
     def pack(self, position: Array, velocity: Array) -> Array:
         return np.concatenate([position, velocity], axis=-1)
 
     def position(self, y: Array) -> Array:
-        return y[..., : self.n]
+        return y[..., : y.shape[-1] // 2]
 
     def velocity(self, y: Array) -> Array:
-        return y[..., self.n :]
+        return y[..., y.shape[-1] // 2 :]
 
     def rates(self, y: Array, acceleration: Array) -> Array:
-        return np.concatenate([y[..., self.n :], acceleration], axis=-1)
+        return np.concatenate([self.velocity(y), acceleration], axis=-1)
 
     @property
     def formulas(self) -> StateFormulas | None:
@@ -114,11 +109,13 @@ class Judged(NamedTuple):
     doubts:      they are good where all of these are below 1
     preferences: the robot's own methods know a better way where one of these is not below 1. They lose digits as it
                  grows, and are good up to `ALONE` where there is no other way
+    suspicions:  the robot's own methods look closer where one of these is not below 1, if there are any
     """
 
     values: list[Scalar]
     doubts: tuple[Scalar, ...] = ()
     preferences: tuple[Scalar, ...] = ()
+    suspicions: tuple[Scalar, ...] = ()
 
 
 ALONE = 50.0  # of preferences, where formulas cannot leave a state to methods: on a GPU, and for gradients
@@ -131,8 +128,11 @@ class StateFormulas(Protocol):
     2. `packed` makes y from a position and a velocity, `position` and `velocity` take it apart.
     3. `rates` gives y' under actuator forces and with loads, such as a payload.
     4. `renewed` puts right what a step leaves.
+    5. `float64_for` says what float32 would not do; empty where it will do.
     Rows that are not good take that step by `StateSpace.rates_under` and `renewed`.
     """
+
+    float64_for: str
 
     @property
     def parts(self) -> Mapping[str, int]: ...
@@ -150,6 +150,8 @@ class StateFormulas(Protocol):
 
 class PlainFormulas:
     """y = position, velocity, where velocities are the rates of the coordinates."""
+
+    float64_for = ""
 
     def __init__(self, robot: Robot) -> None:
         self.robot, self.n = robot, robot.n
@@ -169,14 +171,26 @@ class PlainFormulas:
 
     def rates(self, model: Any, y: Scalars, force: Scalars, loads: Loads) -> Judged:
         q, qd = y[: self.n], y[self.n :]
-        return Judged([*qd, *formula_results(self.robot, "forward_dynamics", model, q, qd, force, loads=loads)])
+        found = judged_results(self.robot, "forward_dynamics", model, q, qd, force, loads=loads)
+        return found._replace(values=[*qd, *found.values])
 
     def renewed(self, model: Any, y: Scalars) -> Judged:
         return Judged(list(y))
 
 
-def formula_results(robot: Robot, name: str, model: Any, *arguments: Any, loads: Loads | None = None) -> list[Scalar]:
-    """A formula's results for a plain call, one after another. loads: its optional arguments, by name"""
+def judged_results(robot: Robot, name: str, model: Any, *arguments: Any, loads: Loads | None = None) -> Judged:
+    """A formula's results for a plain call, one after another, and a suspicion where its function has a guard.
+
+    loads: its optional arguments, by name
+    """
     function = robot.functions[name]
     given = {argument.name: list(x) for argument, x in zip(function.arguments, arguments, strict=True)}
-    return flat(results_of(function.formula(model, **given, **(loads or {}), **choices(function.options)[0])))
+    found = function.formula(model, **given, **(loads or {}), **choices(function.options)[0])
+    if function.guard is None or not isinstance(found, Doubtful):
+        return Judged(flat(results_of(found)))
+    return Judged(flat(found.results), suspicions=(found.doubt() * (1.0 / function.guard.limit),))
+
+
+def formula_results(robot: Robot, name: str, model: Any, *arguments: Any, loads: Loads | None = None) -> list[Scalar]:
+    """The results alone."""
+    return judged_results(robot, name, model, *arguments, loads=loads).values

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tauforge.algebra.condition import condition, extremes
-from tauforge.algebra.scalars import Scalar, absolute, select
+from tauforge.algebra.scalars import Scalar, Scalars, absolute, select
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation import arguments as families
@@ -23,17 +23,15 @@ from tauforge.evaluation.evaluator import formula_kernel, kernel_if_allowed
 from tauforge.evaluation.reference import reference
 from tauforge.kernels.backends import Kernel
 from tauforge.kernels.specification import Shape
-from tauforge.robots.loads import PAYLOAD
+from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.positions import body_of
 from tauforge.robots.positions import condition as body_condition
 from tauforge.robots.state_space import formula_results
-from tauforge.validation import did_you_mean
+from tauforge.validation import check_known
 
 if TYPE_CHECKING:
-    from tauforge.robots.loads import Payload
     from tauforge.robots.robot import Robot
 
-Scalars = Sequence[Scalar]
 TINY = 1e-300  # below every margin that counts; and carries NaN of any force into the largest
 UNKNOWN_LIMIT = 255  # the code of a position that is not finite: coordinates that have none, such as open loops
 HOLDS = "all limits hold"
@@ -166,12 +164,7 @@ def check_quantities(
     """The names as a tuple, if the robot has all of them."""
     names = (quantities,) if isinstance(quantities, str) else tuple(dict.fromkeys(quantities))
     for name in names:
-        if name not in QUANTITIES:
-            raise UnsupportedFeatureError(
-                f"unknown quantity {name!r}",
-                field="quantity",
-                remedy=f"{did_you_mean(name, QUANTITIES)}Use one of {', '.join(QUANTITIES)}",
-            )
+        check_known(name, QUANTITIES, f"unknown quantity {name!r}", "quantity")
     if "force" in names or "force_share" in names or forces:
         robot.check_function("inverse_dynamics")
     limited = np.isfinite(robot.max_forces)

@@ -6,8 +6,7 @@ after block and needs no more memory than the rows that it keeps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,20 +17,14 @@ from tauforge.errors import ConvergenceError, ModelError, ShapeError
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law, numbers
+from tauforge.simulation.compiled_loop import ROWS_AT_ONCE, CompiledLoop, Force
 from tauforge.simulation.events import Watch
 from tauforge.simulation.integrators import ENDING_ERRORS, Rates, Stop
-from tauforge.simulation.recording import Recording
+from tauforge.simulation.recording import MACHINE_CODE, METHODS, Recording
 from tauforge.tables.robot_columns import state_columns
+from tauforge.validation import counted
 
 Disturbance = Callable[[float], ArrayLike] | None
-ROWS_AT_ONCE = 512  # rows that are looked at and completed at once
-
-
-class Force(NamedTuple):
-    """(m,) forces of the actuators, and a mask of those that give less than the law asks for."""
-
-    given: Array
-    clipped: Array
 
 
 class ClosedLoop:
@@ -53,7 +46,7 @@ class ClosedLoop:
         self._law: RunningLaw | None = None
         self._seen: tuple[float, Array, Array, MotionSample] | None = None
         if isinstance(controller, Controller):
-            self._law = RunningLaw(controller)
+            controller.reset()
         if sensors is not None:
             sensors.reset()
         if disturbance is not None and not callable(disturbance):
@@ -89,7 +82,7 @@ class ClosedLoop:
             position = self.robot.positions.at(measured, near=position)
         if isinstance(self.controller, Controller):
             assert self.motion is not None
-            assert self._law is not None
+            self._law = self._law or RunningLaw(self.controller)
             self._seen = (t, position, velocity, self.motion.sample(t))
             wanted = self._law.force(*self._seen)
         else:
@@ -99,6 +92,17 @@ class ClosedLoop:
                 raise ShapeError("controller", expected=f"{m} forces", got=f"{answer!r}")
         _check_finite(wanted, f"the controller returned non-finite forces at t = {t:.6g} s")
         return wanted
+
+    @property
+    def memory(self) -> list[Array]:
+        """What the law remembers now."""
+        return [] if self._law is None else self._law.memory
+
+    def recall(self, memory: Sequence[Array]) -> None:
+        """Go on with another memory, when steps were made without this loop."""
+        if memory and isinstance(self.controller, Controller):
+            self._law = self._law or RunningLaw(self.controller)
+            self._law.recall(memory)
 
     def wrench(self, t: float) -> Array | None:
         if self.disturbance is None:
@@ -126,36 +130,42 @@ def _check_finite(values: Array, problem: str) -> None:
 
 
 class RecordingBuilder:
-    """Makes a recording of rows of states. Every row is searched for events; one in `every` and the last are kept."""
+    """Makes a recording of rows of states. Every row is searched for events; one in `every` and the last are kept.
 
-    def __init__(self, loop: ClosedLoop, every: int, steps: int) -> None:
+    compiled:   steps by kernels, where there are any
+    reason:     why there are none
+    by_methods: steps that others made
+    """
+
+    def __init__(self, loop: ClosedLoop, every: int, steps: int, compiled: CompiledLoop | None, reason: str) -> None:
         self.loop, self.robot, self.every = loop, loop.robot, every
+        self.compiled, self.reason, self.by_methods = compiled, reason, 0
         self.watch = Watch(self.robot, [actuator.name for actuator in self.robot.actuators])
         count, n, robot = -(-steps // every) + 1, self.robot.n, self.robot
         self._times = np.empty(count)
         widths = {"position": robot.positions.size, "velocity": n, "acceleration": n, "force": len(robot.actuators)}
         self._columns = {name: np.empty((count, width)) for name, width in widths.items()}
-        self._pending: list[tuple[Array, Array, Array, Array]] = []
+        self._pending: list[tuple[Array, ...]] = []
         self._seen = self._kept = 0
 
     @property
     def begun(self) -> bool:
         return bool(self._seen or self._pending)
 
-    def write(self, times: Array, rows: Array, force: Force) -> None:
+    def write(self, times: Array, rows: Array, force: Force, rates: Array | None = None) -> None:
         """Add rows at the first of the times, under these forces; one row at a time if the law is asked in between."""
         if not len(rows):
             return
         if sum(len(block[0]) for block in self._pending) >= ROWS_AT_ONCE:  # what comes last stays to be kept
             self._flush()
-        shape = (len(rows), len(force.given))
-        forces = np.broadcast_to(force.given, shape), np.broadcast_to(force.clipped, shape)
-        self._pending.append((times[: len(rows)], rows, *forces))
+        rates = np.full(rows.shape, np.nan) if rates is None else rates[: len(rows)]
+        given, clipped = (x[: len(rows)] if x.ndim > 1 else np.broadcast_to(x, (len(rows), len(x))) for x in force)
+        self._pending.append((times[: len(rows)], rows, given, clipped, rates))
 
     def _flush(self, *, end: bool = False) -> None:
         if not self._pending:
             return
-        times, rows, force, clipped = (np.concatenate(parts) for parts in zip(*self._pending, strict=True))
+        times, rows, force, clipped, rates = (np.concatenate(parts) for parts in zip(*self._pending, strict=True))
         self._pending.clear()
         space = self.loop.space
         position, velocity = space.position(rows), space.velocity(rows)
@@ -163,13 +173,16 @@ class RecordingBuilder:
         kept = np.arange((-self._seen) % self.every, len(times), self.every)
         if end and (not len(kept) or kept[-1] != len(times) - 1):
             kept = np.append(kept, len(times) - 1)
+        unknown = kept[np.isnan(rates[kept]).any(axis=-1)]  # most often all or none
         wrench = None
-        if self.loop.disturbance is not None and len(kept):
-            wrench = np.array([self.loop.wrench(t) for t in times[kept].tolist()])
+        if self.loop.disturbance is not None and len(unknown):
+            wrench = np.array([self.loop.wrench(t) for t in times[unknown].tolist()])
+        if len(unknown):
+            rates[unknown] = space.rates_under(rows[unknown], force[unknown], wrench)
         found = {
             "position": position[kept],
             "velocity": velocity[kept],
-            "acceleration": space.velocity(space.rates_under(rows[kept], force[kept], wrench)),
+            "acceleration": space.velocity(rates[kept]),
             "force": force[kept],
         }
         place = slice(self._kept, self._kept + len(kept))
@@ -178,6 +191,12 @@ class RecordingBuilder:
             self._columns[name][place] = values
         self._seen += len(times)
         self._kept = place.stop
+
+    @property
+    def _stepped_by(self) -> str:
+        if self.compiled is None:
+            return f"{METHODS}: {self.reason}"
+        return f"{MACHINE_CODE}; {counted(self.by_methods, 'step')} by {METHODS}" if self.by_methods else MACHINE_CODE
 
     def recording(self, motion: Motion | None) -> Recording:
         self._flush(end=True)
@@ -202,6 +221,7 @@ class RecordingBuilder:
             columns=tuple(column.name for group in state_columns(robot) for column in group),
             wrapped=tuple(entry.name for entry in entries if entry.wraps),
             coordinates=() if entries == robot.coordinates else tuple(c.name for c in robot.coordinates),
+            stepped_by=self._stepped_by,
         )
 
 

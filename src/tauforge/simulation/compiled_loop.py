@@ -4,153 +4,230 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.kernels.cpu.kernel import CpuKernel, backend
-from tauforge.kernels.cpu.time_loop import NUMBER, Call, Place, Record, TimeLoop, padded, rows_at_once
-from tauforge.kernels.specification import Shape
-from tauforge.motion.motion import MotionSample
+from tauforge.control.law_graph import TARGETS, TIME
+from tauforge.kernels.cpu.engine import Loaded
+from tauforge.kernels.cpu.time_loop import (
+    NUMBER,
+    Call,
+    Place,
+    Record,
+    TimeLoop,
+    block_kernel,
+    columns,
+    fill,
+    rows_at_once,
+)
+from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots.state_space import PlainState
 from tauforge.simulation.integrators import AHEAD as STAGES
 from tauforge.simulation.method_loop import MethodLoop
 from tauforge.simulation.rollout_task import RolloutTask
-from tauforge.simulation.step_formulas import ADDED, AHEAD, FORCE, StepFormulas
+from tauforge.simulation.step_formulas import ADDED, AHEAD, FORCE, LIMITS, StepFormulas
 
 STEPS_AT_ONCE = 2**18  # of single rows, between two looks at the keyboard: some hundredths of a second
+ROWS_AT_ONCE = 512  # of a recording, which are looked at and completed at once
 PERIODS_AT_ONCE = 4096  # for whose targets there is room
 FINITE = float(np.finfo(float).max)
+SHARED = (*TARGETS, TIME, AHEAD, LIMITS)  # arguments that all rows share
 Places = Mapping[str, Place]  # of operands, by the names of the formulas
+
+
+class Kernel(NamedTuple):
+    """Machine code and the names of its arguments."""
+
+    loaded: Loaded
+    arguments: list[str]
+
+
+class Force(NamedTuple):
+    """Forces of the actuators, and a mask of those that give less than the law asks for.
+
+    (m,) that hold for some steps, or (k, m), those of each
+    """
+
+    given: Array
+    clipped: Array
 
 
 class CompiledLoop:
     """All rows of a task, from period to period.
 
-    state, force: (rows in whole blocks, ...), stepped in place
+    state, force: (blocks, numbers, lanes), stepped in place; with limits, forces are followed by those asked for
     own:          makes the steps for rows that the kernels refuse, which become NaN; None leaves them so
+    limits:       (m,) largest sizes of the forces
+    continuous:   whether the law is asked in every stage of a step, which is the control period
+    far:          beyond, `advance` stops; 0 for no limit
     NoKernelError where there is no machine code to be had: too many operations, no memory for it, or a method of the
     user's own.
     """
 
-    def __init__(self, task: RolloutTask, formulas: StepFormulas, own: Callable[[], MethodLoop] | None) -> None:
+    def __init__(
+        self,
+        task: RolloutTask,
+        formulas: StepFormulas,
+        own: Callable[[], MethodLoop] | None = None,
+        *,
+        limits: Array | None = None,
+        continuous: bool = False,
+        far: float = 0.0,
+    ) -> None:
         self.task, self.formulas, self.space, self.own = task, formulas, task.plant.state_space, own
+        self.limits, self.continuous, self.far = limits, continuous, far
         self.reasons: dict[int, str] = {}
         self._steps: MethodLoop | None = None
+        self._one: tuple[TimeLoop, list[Array]] | None = None  # of `advance`
         schedule, m = task.schedule, len(task.plant.actuators)
-        asked = m and (formulas.targets or formulas.added)
-        self._law = backend.compile(formulas.law()) if asked else None
-        self._stage, self._end = backend.compile(formulas.stage()), backend.compile(formulas.end())
+        law = formulas.law() if m and (formulas.targets or formulas.added) else None
+        self._law = None if law is None else _compiled(law)
+        self._stage, self._end = _compiled(formulas.stage()), _compiled(formulas.end())
         self.widths = [numbers for (numbers,) in formulas.state.values()]
-        whole = task.rows + -task.rows % rows_at_once()
-        self.state, self.force = (np.zeros((whole, numbers)) for numbers in (sum(self.widths), m))
+        self.state = columns(task.rows, sum(self.widths))
+        self.force = columns(task.rows, 2 * m if formulas.limits else m)
         self.most = max(1, min(schedule.periods, PERIODS_AT_ONCE, STEPS_AT_ONCE // (task.rows * schedule.substeps)))
-        self.targets = [np.zeros((self.most, math.prod(core))) for core in formulas.targets.values()]
-        self.memory = [np.zeros((whole, self.most + 1, math.prod(core))) for core in formulas.memory.values()]
-        self._added = np.reshape(task.forces, (-1, schedule.periods, m)) if formulas.added else None
-        many = self._added is not None and len(self._added) > 1
-        self.added = np.zeros((whole if many else 1, self.most if formulas.added else 0, m))
-        self._still, self._ahead = np.zeros(max(self.widths)), formulas.h * np.array((0.0, *STAGES))
+        instants = (2 if continuous else 1) * self.most + 1
+        self.targets = [np.zeros((instants, math.prod(core))) for core in formulas.targets.values()]
+        self.memory = [columns(task.rows, self.most + 2, math.prod(core)) for core in formulas.memory.values()]
+        self._added: Array | None = None
+        if formulas.added and task.forces is not None:
+            self._added = task.forces.reshape(-1, schedule.periods, m)
+            self.added = columns(len(self._added), self.most + 1, m)
+        self._still, self._ahead = columns(1, max(self.widths)), formulas.h * np.array((0.0, *STAGES))
         cores = formulas.gains | formulas.fields
-        self._given = [*task.gains.values(), *task.plant_numbers.values()]
-        self._shared = {
-            name: _of_rows(value, core, task.rows)
-            for (name, core), value in zip(cores.items(), self._given, strict=True)
-        }
+        given = zip(cores.items(), (*task.gains.values(), *task.plant_numbers.values()), strict=True)
+        self._fixed = {name: _of_rows(value, core) for (name, core), value in given}
+        if limits is not None:
+            self._fixed[LIMITS] = Place(np.ascontiguousarray(limits, float))
 
     def records(self, kept: Sequence[int], report: Callable[[float], None]) -> tuple[Array, Array, Array]:
         """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods."""
         task, schedule = self.task, self.task.schedule
-        self.fill(self.start(task.position, task.velocity))
-        for memory, start in zip(self.memory, task.memory, strict=True):
-            memory[:, 0] = start.ravel()
+        fill(self.state, np.concatenate(self.start(task.position, task.velocity), axis=-1))
+        self.recall(task.memory)
         found = self.room(len(kept))
-        places = np.full(schedule.periods * schedule.substeps + 1, -1)
-        places[np.array(kept) * schedule.substeps] = np.arange(len(kept))
-        for k in self.walk(found, places[:-1], 0, schedule.periods):
+        for k in self.walk(found, np.array(kept) * schedule.substeps, 0, schedule.periods):
             report(k / schedule.periods)
-        if places[-1] >= 0:
-            now = self.state[: task.rows]
-            for kept_part, part in zip(found, (*self.parted(now), self.forces(schedule.periods)), strict=True):
-                kept_part[:, -1] = part
+        *last, force = (part[:, -1] for part in found)
+        self._ask_again(schedule.periods, np.arange(task.rows), np.concatenate(last, axis=-1), force)
         return (*self.read(found[:-1]), found[-1])
 
     def segment(self, y: Array, first: int, last: int) -> list[Array]:
         """The parts of the state, and the forces, (N, k, ...) before every step between these periods."""
-        self.fill([y])
-        places = np.arange((last - first) * self.task.schedule.substeps)
-        found = self.room(len(places))
-        for _ in self.walk(found, places, first, last):
+        fill(self.state, y)
+        substeps = self.task.schedule.substeps
+        found = self.room((last - first) * substeps)
+        for _ in self.walk(found, np.arange(first * substeps, last * substeps), first, last):
             pass
         return found
 
-    def walk(self, kept: Sequence[Array], places: Array, first: int, last: int) -> Iterator[int]:
+    def walk(self, kept: Sequence[Array], steps: Array, first: int, last: int) -> Iterator[int]:
         """From one period to another, a part at a time: gives the period that is reached.
 
-        places: of the record of each step, -1 for none
+        kept:  from `room`
+        steps: what is kept is before these, in order; the last may be the end
         """
-        loop, substeps = self.loop(kept), self.task.schedule.substeps
+        loop, substeps, place = self.loop(kept), self.task.schedule.substeps, 0
         for begin in range(first, last, self.most):
             end = min(begin + self.most, last)
             self._prescribe(begin, end)
-            now = np.ascontiguousarray(places[(begin - first) * substeps : (end - first) * substeps])
+            places = np.full((end - begin) * substeps + 1, -1)
+            following = int(np.searchsorted(steps, end * substeps, side="right" if end == last else "left"))
+            places[steps[place:following] - begin * substeps] = np.arange(place, following)
+            place = following
             loop.restart()
-            while not loop.run(now):
-                self._mend(loop)
-            for memory in self.memory:
-                memory[:, 0] = memory[:, end - begin]
+            while not loop.run(places):
+                self._mend(loop, begin, places, kept[len(self.widths)])
+            self._remember(end - begin)
             yield end
 
-    def room(self, places: int) -> list[Array]:
-        """Memory for the parts of the state, and for the forces, of so many records."""
-        return [np.empty((self.task.rows, places, numbers)) for numbers in (*self.widths, self.force.shape[1])]
+    def advance(self, y: Array, first: int) -> tuple[Array, Array, Force | None]:
+        """A single row: states (k, m) of each step, from that at a period on, their rates, and the forces.
+
+        Forces and rates are those until the last state, and at the end of the run its own. There is the state alone and
+        no force where the first period leads beyond `far`, has forces that are not finite, or is left to the robot's
+        own methods.
+        """
+        schedule, m = self.task.schedule, len(self.task.plant.actuators)
+        most = max(1, ROWS_AT_ONCE // schedule.substeps)
+        if self._one is None:
+            kept = self.room(most * schedule.substeps + 1, rates=True)
+            self._one = self.loop(kept), kept
+        loop, kept = self._one
+        fill(self.state, y[None])
+        if not first:
+            self.recall(self.task.memory)
+        last = min(first + most, schedule.periods)
+        self._prescribe(first, last)
+        steps = (last - first) * schedule.substeps
+        loop.restart()
+        loop.run(np.arange(steps + 1))
+        *parts, forces, rates = (values[0] for values in kept)
+        done = int(loop.done[0] - loop.stopped[0])
+        at_the_end = done == steps and last == schedule.periods
+        sound = np.isfinite(forces[: done + at_the_end]).all(axis=-1)
+        until = len(sound) if sound.all() else int(sound.argmin())
+        good = min(until, done) // schedule.substeps * schedule.substeps
+        self._remember(good // schedule.substeps)
+        until = until if until > done else good
+        given, wanted = forces[:until, :m].copy(), forces[:until, m:] if self.formulas.limits else forces[:until]
+        force = Force(given, given != wanted) if until else None
+        return np.concatenate([part[: good + 1] for part in parts], axis=-1), rates[:until].copy(), force
+
+    def room(self, places: int, *, rates: bool = False) -> list[Array]:
+        """Memory for so many records: the parts of the state, the forces, and the rates of the state."""
+        numbers = [*self.widths, self.force.shape[1], *([self.state.shape[1]] if rates else [])]
+        return [np.empty((self.task.rows, places, each)) for each in numbers]
 
     def loop(self, kept: Sequence[Array]) -> TimeLoop:
         """kept: from `room`"""
-        formulas, lanes, numbers = self.formulas, rows_at_once(), self.state.shape[1]
-        row = numbers * NUMBER
-        at = [sum(self.widths[:k]) for k in range(len(self.widths))]
+        formulas, stages = self.formulas, len(self._ahead)
+        column = NUMBER * rows_at_once()
+        at = [column * sum(self.widths[:k]) for k in range(len(self.widths))]
+        size = column * sum(self.widths)
 
-        def parts(names: Sequence[str], array: Array | None, block: int = 0) -> dict[str, Place]:
-            start = block * lanes * row
-            return {name: Place(array, start + NUMBER * k, row) for name, k in zip(names, at, strict=True)}
+        def parts(names: Mapping[str, Shape], array: Array | None, place: int = 0) -> dict[str, Place]:
+            block = 0 if array is None else array.strides[0]
+            return {name: Place(array, place * size + k, block) for name, k in zip(names, at, strict=True)}
 
-        state = parts(list(formulas.state), self.state)
-        force = Place(self.force, 0, self.force.strides[0])
-        fixed = {**state, **self._shared, FORCE: force}
-        for name, target in zip(formulas.targets, self.targets, strict=True):
-            fixed[name] = Place(target, instant=target.strides[0])
+        state, force = parts(formulas.state, self.state), Place(self.force, 0, self.force.strides[0])
+        fixed = {**state, **self._fixed, FORCE: force}
+        if self._added is not None:
+            block, instant = self.added.strides[:2]
+            fixed[ADDED] = Place(self.added, 0, block if len(self.added) > 1 else 0, instant)
         renewed = []  # the memory of the next instant has another place: results must not overwrite arguments
         for name, memory in zip(formulas.memory, self.memory, strict=True):
-            rows, instant, _ = memory.strides
-            fixed[name] = Place(memory, 0, rows, instant)
-            renewed.append(Place(memory, instant, rows, instant))
-        if formulas.added:
-            rows, instant, _ = self.added.strides
-            fixed[ADDED] = Place(self.added, 0, rows if len(self.added) > 1 else 0, instant)
-        calls, slopes = [], dict.fromkeys(formulas.slopes(), Place(self._still))
-        first, ends = [], dict(state)
-        for stage in range(len(self._ahead)):
+            block, instant = memory.strides[:2]
+            fixed[name] = Place(memory, 0, block, instant)
+            renewed.append(Place(memory, instant, block, instant))
+        calls: tuple[list[Call], list[Call], list[Call]] = ([], [], [])
+        slopes, ends = dict.fromkeys(formulas.slopes(), Place(self._still)), dict(state)
+        for stage in range(stages):
             before = {**fixed, **slopes, AHEAD: Place(self._ahead, stage * NUMBER)}
-            if self._law is not None and stage == 0:
-                first.append(_call(self._law, before, [force, *renewed]))
-            slopes = parts(list(formulas.slopes()), None, stage)
-            calls.append(_call(self._stage, before, list(slopes.values())))
-            ends |= parts(list(formulas.slopes(stage)), None, stage)
-        reached = len(self._ahead)
-        calls.append(_call(self._end, ends, list(parts(list(formulas.state), None, reached).values())))
-        sources = [(self.state, k) for k in at] + [(self.force, 0)]
+            for name, target in zip(formulas.targets, self.targets, strict=True):
+                instant = target.strides[0]
+                halves = round(2 * self._ahead[stage] / formulas.h) if self.continuous else 0
+                before[name] = Place(target, halves * instant, 0, 2 * instant if self.continuous else instant)
+            if self._law is not None and (stage == 0 or self.continuous):
+                calls[2 if stage else 0].append(_call(self._law, before, [force, *renewed]))
+            slopes = parts(formulas.slopes(), None, stage)
+            calls[2 if stage else 1].append(_call(self._stage, before, list(slopes.values())))
+            ends |= parts(formulas.slopes(stage), None, stage)
+        calls[2].append(_call(self._end, ends, list(parts(formulas.state, None, stages).values())))
+        sources = [*state.values(), force, Place(None)]
         return TimeLoop(
-            first,
             calls,
-            [Record(source, column, array) for (source, column), array in zip(sources, kept, strict=True)],
+            [Record(source, array) for source, array in zip(sources, kept, strict=False)],
             self.state,
             self.task.rows,
-            private=(reached + 1) * lanes * row,
-            reached=reached * lanes * row,
+            private=(stages + 1) * size,
+            reached=stages * size,
             hold=self.task.schedule.substeps,
-            checked=0 if self.own is None else 1,
-            limit=FINITE,
+            checked=sum(self.widths) if self.far else int(self.own is not None),
+            limit=self.far or FINITE,
         )
 
     def start(self, position: Array, velocity: Array) -> list[Array]:
@@ -169,62 +246,94 @@ class CompiledLoop:
         y = np.concatenate(parts, axis=-1)
         return self.space.position(y), self.space.velocity(y)
 
-    def fill(self, parts: Sequence[Array]) -> None:
-        self.state[:] = padded(np.concatenate(parts, axis=-1), self.task.rows)
+    @property
+    def memory_now(self) -> list[Array]:
+        """(rows, numbers) each, at the instant that is reached."""
+        return [_rows(memory[:, 0])[: self.task.rows] for memory in self.memory]
 
-    def forces(self, k: int) -> Array:
-        """(N, m) at an instant, from the state."""
-        state = self.parted(self.state[: self.task.rows])
-        if self._law is None:
-            return np.zeros((self.task.rows, self.force.shape[1]))
-        still = [np.zeros(numbers) for numbers in self.widths]
-        target, added = self.task.target(k), self.task.added(k)
-        wanted = [*self.prescribed(k, target), *([] if added is None else [added])]
-        cores = self.formulas.memory.values()
-        memory = [x[: self.task.rows, 0].reshape(-1, *c) for x, c in zip(self.memory, cores, strict=True)]
-        found = self._law(*state, *still, 0.0, *memory, *wanted, *self._given[: len(self.task.gains)])
-        force: Array = found[0] if memory else found
-        return force
+    def recall(self, memory: Sequence[Array]) -> None:
+        """Go on with another memory, of each row or of all."""
+        for kept, given in zip(self.memory, memory, strict=True):
+            fill(kept[:, 0], np.broadcast_to(given.reshape(-1, kept.shape[2]), (self.task.rows, kept.shape[2])))
 
-    def prescribed(self, k: int, target: MotionSample | None) -> list[Array]:
-        """The target at an instant, and the time if the law looks at it."""
-        found = [] if target is None else [*map(np.ascontiguousarray, target), np.array(self.task.schedule.period * k)]
-        return found[: len(self.targets)]
+    def _remember(self, instants: int) -> None:
+        """Let the memory that was reached be the first."""
+        for memory in self.memory:
+            memory[:, 0] = memory[:, instants]
+
+    def _ask_again(self, k: int, rows: Array, y: Array, force: Array) -> None:
+        """Put the answer of the law's own methods where its formulas refuse one.
+
+        Not for gains, which these lack, nor with a memory, which the formulas have lost with their answer.
+        """
+        lost = np.isnan(force).any(axis=-1)
+        able = self.task.controller is not None and not self.task.gains and not self.memory
+        if lost.any() and self.own is not None and able:
+            lost &= np.isfinite(y).all(axis=-1)
+            force[lost] = self._methods(self.own).forces(k, y[lost], rows[lost])
+
+    def _methods(self, own: Callable[[], MethodLoop]) -> MethodLoop:
+        if self._steps is None:
+            self._steps = own()
+            self._steps.reasons = self.reasons
+        return self._steps
 
     def _prescribe(self, begin: int, end: int) -> None:
-        """Targets and added forces of these periods."""
-        task, count = self.task, end - begin
+        """Targets and added forces of these periods, and of the instant at their end."""
+        task, count = self.task, end + 1 - begin
         if task.controller is not None and task.motion is not None:
-            times = task.schedule.period * np.arange(begin, end)
+            halves = np.arange(2 * begin, 2 * end + 1) if self.continuous else 2 * np.arange(begin, end + 1)
+            times = task.schedule.period * (halves / 2)
             for target, sampled in zip(self.targets, (*task.motion.sample(times), times[:, None]), strict=False):
-                target[:count] = sampled
+                target[: len(times)] = sampled
         if self._added is not None:
-            forces = self._added[:, begin:end]
-            self.added[:, :count] = padded(forces, task.rows) if len(forces) > 1 else forces
+            given = self._added[:, begin : end + 1]
+            fill(self.added[:, : given.shape[1]], given)
+            self.added[:, given.shape[1] : count] = 0.0
 
-    def _mend(self, loop: TimeLoop) -> None:
-        """The last step of rows that the kernels have refused, by other steps."""
+    def _mend(self, loop: TimeLoop, begin: int, places: Array, kept: Array) -> None:
+        """The last step of rows that the kernels have refused, by other steps.
+
+        begin: period in which the loop began; kept: forces that are recorded, at the places of some steps
+        """
         assert self.own is not None  # nothing stops the loop without
-        lanes = rows_at_once()
-        rows = (np.flatnonzero(loop.stopped)[:, None] * lanes + np.arange(lanes)).ravel()
-        rows = rows[rows < self.task.rows]
-        refused = np.isnan(self.state[rows, 0]) & np.isfinite(loop.before[rows]).all(axis=-1)
+        lanes, (blocks,) = rows_at_once(), np.nonzero(loop.stopped)
+        reached, before, force = (_rows(x[blocks]) for x in (self.state, loop.before, self.force))
+        rows = (blocks[:, None] * lanes + np.arange(lanes)).ravel()
+        refused = np.isnan(reached[:, 0]) & np.isfinite(before).all(axis=-1) & (rows < self.task.rows)
         rows = rows[refused]
-        if self._steps is None:
-            self._steps = self.own()
-            self._steps.reasons = self.reasons
-        self.state[rows] = self._steps.some_held(rows, loop.before[rows], self.force[rows])
-        self.state[self.task.rows :] = self.state[self.task.rows - 1]
+        if not len(rows):
+            return
+        before, force, steps = before[refused], force[refused], loop.done[rows // lanes] - 1
+        for step in np.unique(steps).tolist():
+            now = np.flatnonzero(steps == step)
+            answer = force[now]
+            self._ask_again(begin + step // self.task.schedule.substeps, rows[now], before[now], answer)
+            force[now] = answer
+            if places[step] >= 0:
+                kept[rows[now], places[step]] = answer
+        self.force[rows // lanes, :, rows % lanes] = force
+        self.state[rows // lanes, :, rows % lanes] = self._methods(self.own).some_held(rows, before, force)
+        last = (self.task.rows - 1) % lanes
+        self.state[-1, :, last + 1 :] = self.state[-1, :, last : last + 1]
 
 
-def _call(kernel: CpuKernel, places: Places, results: Sequence[Place]) -> Call:
-    return Call(kernel, [*(places[name] for name, _ in kernel.arguments), *results])
+def _compiled(specification: Specification) -> Kernel:
+    return Kernel(block_kernel(specification, SHARED), [name for name, _ in specification.arguments])
 
 
-def _of_rows(value: Array, core: Shape, rows: int) -> Place:
+def _call(kernel: Kernel, places: Places, results: Sequence[Place]) -> Call:
+    return Call(kernel.loaded, [*(places[name] for name in kernel.arguments), *results])
+
+
+def _rows(values: Array) -> Array:
+    """(rows, numbers) of columns."""
+    return np.moveaxis(values, -1, 1).reshape(-1, values.shape[1])
+
+
+def _of_rows(value: Array, core: Shape) -> Place:
     """Of a value (core), (1, *core) or (rows, *core)."""
-    value = np.ascontiguousarray(value, float)
-    if value.ndim == len(core) or len(value) == 1:
-        return Place(value)
-    whole = padded(value, rows)
-    return Place(whole, 0, whole.strides[0])
+    rows = np.reshape(value, (-1, math.prod(core)))
+    whole = columns(len(rows), rows.shape[1])
+    fill(whole, rows)
+    return Place(whole, 0, whole.strides[0] if len(rows) > 1 else 0)

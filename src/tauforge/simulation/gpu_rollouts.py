@@ -26,7 +26,7 @@ from tauforge.simulation.integrators import AHEAD, FAR, WEIGHTS
 from tauforge.simulation.rollout_task import RolloutTask, RowGradients, as_rows
 from tauforge.simulation.step_formulas import StepFormulas, field_shape
 
-ONE_KERNEL_OPERATIONS = 10_000  # of a step of states that have doubts: larger ones take seconds to compile
+ONE_KERNEL_OPERATIONS = 16_000  # of a step of states that have doubts: larger ones take long to compile
 RECENT = 32  # kernels that are kept
 _recent: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
@@ -37,8 +37,9 @@ def gpu_formulas(task: RolloutTask) -> StepFormulas:
     except NoKernelError as error:
         raise UnsupportedFeatureError(f"rollouts on a GPU need compiled steps: {error}", field="rollout") from None
     if task.may_refuse:
-        if task.position.dtype != np.float64:
-            raise UnsupportedFeatureError(f"{task.plant.name} needs float64: its loops stay closed", field="rollout")
+        space = task.plant.state_space.formulas
+        if space is not None and space.float64_for and task.position.dtype != np.float64:
+            raise UnsupportedFeatureError(f"{task.plant.name} needs float64: {space.float64_for}", field="rollout")
         if formulas.operations > ONE_KERNEL_OPERATIONS:
             raise UnsupportedFeatureError(
                 f"a step of {task.plant.name} has {formulas.operations} operations; at most {ONE_KERNEL_OPERATIONS} "
@@ -98,12 +99,13 @@ def gpu_records(task: RolloutTask, every: int) -> tuple[Any, Any, Any]:
     with task.device:
         state = (task.position, task.velocity)
         if task.may_refuse:
-            state = backend_of("cuda").compile(formulas.packed(), "float64")(*state)
+            state = backend_of("cuda").compile(formulas.packed(), str(task.position.dtype))(*state)
         records = filled_records(task, loop_of(formulas), Operands(task, formulas), every, state)
         if not task.may_refuse:
             return parts_of(task, records)
         *parts, force = columns_of(records, [*formulas.state.values(), formulas.forces_shape])
-        position, velocity = backend_of("cuda").compile(formulas.unpacked(), "float64")(*parts)
+        unpacked = backend_of("cuda").compile(formulas.unpacked(), str(task.position.dtype))
+        position, velocity = unpacked(*parts)
         return position, velocity, force
 
 

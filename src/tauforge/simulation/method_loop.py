@@ -57,15 +57,19 @@ class MethodLoop:
             report((k + 1) / schedule.periods)
         return position, velocity, force
 
-    def forces(self, k: int, y: Array) -> Array:
-        """(N, m) at an instant."""
+    def forces(self, k: int, y: Array, rows: Array | slice = slice(None)) -> Array:
+        """(N, m) at an instant. rows: whose states these are"""
         task, target, added = self.task, self.task.target(k), self.task.added(k)
-        force = np.zeros((len(y), len(self.plant.actuators))) + (0.0 if added is None else added)
-        if self._law is None or target is None:
+        force = np.zeros((len(y), len(self.plant.actuators)))
+        if added is not None:
+            force += added[rows] if added.ndim > 1 else added
+        law = self._law or task.controller
+        if law is None or target is None:
             return force
         seen = (task.schedule.period * k, self.space.position(y), self.space.velocity(y), target)
-        force = force + self._law.force(*seen)
-        self._law.remember(*seen, force)
+        force += law.force(*seen)
+        if self._law is not None:
+            self._law.remember(*seen, force)
         return force
 
     def held(self, y: Array, force: Array) -> Array:

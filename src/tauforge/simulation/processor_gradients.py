@@ -153,7 +153,8 @@ class ProcessorReversePass:
                     by_added[:, k] = force_bar
                 target = task.target(k)
                 if self._law_back is not None and target is not None:
-                    parts, wanted = self.loop.parted(y), self.loop.prescribed(k, target)
+                    given = [*map(np.ascontiguousarray, target), np.array(schedule.period * k)]
+                    parts, wanted = self.loop.parted(y), given[: len(self.loop.targets)]
                     found = self._law_back(*parts, *wanted, *self.gains, force_bar)
                     bar = bar + np.concatenate(found[: len(parts)], axis=1)
                     add_to(steered, found[len(parts) :])

@@ -14,19 +14,21 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.charts.notebook import InNotebook
-from tauforge.errors import ModelError, TauforgeWarning
+from tauforge.errors import ModelError, ShapeError, TauforgeWarning
 from tauforge.extras import extra_for
 from tauforge.files import written_whole
 from tauforge.robots.plausibility import levels_to_the_caller
+from tauforge.robots.robot import Robot
 from tauforge.robots.summary import Cell, Rows, Summary, SummaryTable, Words
 from tauforge.simulation.events import Event
 from tauforge.simulation.recording_files import ANGLE_NAMES, ARRAYS, read_recording, write_npz, write_table
-from tauforge.tables.robot_columns import PLATFORM_COLUMNS
+from tauforge.tables.robot_columns import PLATFORM_COLUMNS, state_columns
 from tauforge.validation import counted
 
 RATE_UNITS = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}  # after the unit of the coordinate
 MAX_RECORDING_BYTES = 2**30
 POSE_NAMES = tuple(column.name for column in PLATFORM_COLUMNS.position)
+MACHINE_CODE, METHODS = "machine code", "methods"  # what steps are made by
 EVENTS_LISTED = 10  # in a summary
 
 
@@ -42,6 +44,7 @@ class Recording(InNotebook):
              names of `tauforge.tables.robot_columns`
     wrapped: names of coordinates that a full turn leaves unchanged, such as a platform's angles
     coordinates: (n,) names of the coordinates that velocities and targets are of, among the names; default all
+    stepped_by: "machine code", or the methods of law and robot, and why; files do not keep it
     """
 
     time: Array
@@ -60,6 +63,7 @@ class Recording(InNotebook):
     columns: tuple[str, ...] = ()
     wrapped: tuple[str, ...] = ()
     coordinates: tuple[str, ...] = ()
+    stepped_by: str = field(default="", compare=False)
 
     def __repr__(self) -> str:
         name = f"{self.robot!r}, " if self.robot else ""
@@ -152,7 +156,7 @@ class Recording(InNotebook):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Recording):
             return NotImplemented
-        pairs = [(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)]
+        pairs = [(getattr(self, f.name), getattr(other, f.name)) for f in fields(self) if f.compare]
         return all(np.array_equal(a, b, equal_nan=True) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
     __hash__ = None  # type: ignore[assignment]
@@ -252,3 +256,52 @@ def _forces(run: Recording) -> SummaryTable:
 def _named(names: tuple[str, ...], units: tuple[str, ...], count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Numbers for columns without names, no units for those without."""
     return names or tuple(str(k) for k in range(1, count + 1)), units or ("",) * count
+
+
+def check_recording(robot: Robot, recording: Recording, argument: str) -> None:
+    """ModelError or ShapeError unless the recording has the coordinates, actuators and name of the robot, and finite
+    positions.
+
+    argument: what errors call the recording
+    """
+    stranger = recording.robot and recording.robot != robot.name
+    whose = f"the recording is of {recording.robot}, not of {robot.name}"
+    own, rows = state_columns(robot), len(recording.time)
+    for name, columns, what in (("position", own.position, "coordinate"), ("force", own.force, "actuator")):
+        got = getattr(recording, name).shape
+        if got != (rows, len(columns)):
+            if stranger:
+                raise ModelError(whose, field=argument, remedy="Give that robot")
+            expected = f"{rows} rows of {counted(len(columns), what)}, as {robot.name} has"
+            raise ShapeError(f"{argument}.{name}", expected=expected, got=str(got))
+    pairs = (
+        (recording.columns, [column.name for group in own for column in group]),
+        (recording.units, [column.unit for column in own.position]),
+        (recording.force_units, [column.unit for column in own.force]),
+    )
+    for theirs, ours in pairs:
+        if theirs and (differing := next(((x, y) for x, y in zip(theirs, ours, strict=True) if x != y), None)):
+            x, y = differing
+            fault = f"does not fit {robot.name}: it has {x} where {robot.name} has {y}"
+            raise ModelError(f"the recording of {recording.robot or 'another robot'} {fault}", field=argument)
+    if stranger:  # with the same columns: platforms differ in nothing else
+        remedy = f"Give that robot; if they are the same, dataclasses.replace(recording, robot={robot.name!r})"
+        raise ModelError(whose, field=argument, remedy=remedy)
+    _check_rows(argument, recording, [column.name for column in own.position])
+
+
+def _check_rows(argument: str, recording: Recording, names: Sequence[str]) -> None:
+    """argument: what errors call the recording; names: of the entries of a position"""
+    expected = "finite positions at increasing times"
+    if not len(recording.time):
+        raise ShapeError(argument, expected=expected, got="no rows")
+    lost = np.argwhere(~np.isfinite(recording.position))
+    if len(lost):
+        row, place = lost[0].tolist()
+        value = recording.position[row, place]
+        raise ShapeError(argument, expected=expected, got=f"{names[place]} = {value}", row=row)
+    back = np.flatnonzero(~(np.diff(recording.time) > 0))
+    if len(back):
+        row = int(back[0]) + 1
+        before, after = recording.time[row - 1 : row + 1].tolist()
+        raise ShapeError(argument, expected=expected, got=f"{after:g} s after {before:g} s", row=row)

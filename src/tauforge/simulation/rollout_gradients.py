@@ -56,9 +56,9 @@ def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBa
 
     The arguments are those of `rollout`. The law must be one that can be traced and has no memory, or None, and the
     robot one whose steps are compiled. The second result is called with the gradients of some number, such as a cost,
-    by the rollout's arrays: pull_back(position=..., velocity=..., force=...), each of the shape of that array, 0 if left
-    out. It returns a RolloutGradient by the initial states and by every array among varying, payload, gains and forces
-    that was given.
+    by the rollout's arrays: pull_back(position=..., velocity=..., force=...), each of the shape of that array, 0 if
+    left out. It returns a RolloutGradient by the initial states and by every array among varying, payload, gains and
+    forces that was given.
 
     What rows share, such as gains (n, n), gets the sum over the rows. Rows that ran away have NaN gradients, and no
     part in such sums. States are kept at intervals and computed again in between where they would take too much memory.

@@ -125,11 +125,11 @@ class RolloutTask(NamedTuple):
             return self.fields
         return {**self.fields, **self.plant._fields_carrying(self.payload, self.fields)}
 
-    def formulas(self, *, alone: bool = False) -> StepFormulas:
+    def formulas(self, *, alone: bool = False, limits: bool = False) -> StepFormulas:
         """NoKernelError where the law cannot be recorded, or there are no formulas of the plant."""
         if self.why_not_compiled is not None:
             raise NoKernelError(self.why_not_compiled)
-        given = Given(tuple(self.gains), tuple(self.plant_numbers), self.forces is not None)
+        given = Given(tuple(self.gains), tuple(self.plant_numbers), self.forces is not None, limits)
         return StepFormulas(self.controller, self.plant, given, self.schedule.step, alone=alone)
 
     @property

@@ -31,13 +31,13 @@ from tauforge.simulation.compiled_loop import CompiledLoop
 from tauforge.simulation.gpu_rollouts import gpu_records
 from tauforge.simulation.integrators import FAR, RAN_AWAY, ran_away
 from tauforge.simulation.method_loop import MethodLoop
+from tauforge.simulation.recording import MACHINE_CODE, METHODS
 from tauforge.simulation.rollout_task import RolloutTask, rollout_task
 from tauforge.simulation.stability import warn_of_stiffness
 from tauforge.validation import counted
 
 Fields = Mapping[str, Array]
 Report = Callable[[float], None]
-BY_KERNELS = "kernels"  # of law, dynamics and integrator
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,7 +51,7 @@ class Rollout:
     target_position: (k, n) of the motion to follow
     places:          (n,) of the coordinates among the entries of a position; None where it has no others
     reasons:         why rows are NaN from some instant on, by their numbers; None on a GPU
-    stepped_by:      "kernels", or "methods" with the reason for which law and dynamics are called one after the other
+    stepped_by:      "machine code", or the methods of law and robot, and why
     """
 
     time: Array
@@ -61,7 +61,7 @@ class Rollout:
     target_position: Array
     places: Array | None = None
     reasons: dict[int, str] | None = None
-    stepped_by: str = BY_KERNELS
+    stepped_by: str = MACHINE_CODE
 
     def __repr__(self) -> str:
         runs, instants = self.position.shape[:2]
@@ -123,11 +123,11 @@ def rollout(
     record_every:   keeps one control instant in so many; the last is always kept
     progress:       True for a bar on the terminal, or a callable given the share done, from 0 to 1
 
-    Laws that can be traced run compiled with arms and mechanisms. Other laws, platforms, and robots with a method
-    accelerations or forward_dynamics of their own, are asked by their own methods; the result's `stepped_by` says so,
-    with the line of the law that cannot be traced. Rows of a mechanism that
-    come near a singular position take their steps by its own methods, too, as long as these find a way. Rows that
-    start where a motion moves neither mass nor inertia are NaN; `simulate` does not start there.
+    Laws that can be traced run compiled. Other laws, and robots with a method accelerations or forward_dynamics of
+    their own, are asked by their own methods; `stepped_by` of the result says so, with the line that cannot be traced.
+    Rows that come near a singular position are left to the methods of law and robot, too, as long as these find a way;
+    to those of the robot alone for laws with a memory. Rows that start where a motion moves neither mass nor inertia
+    are NaN; `simulate` does not start there.
     Where `initial` are CuPy arrays, all rows run on their GPU in their precision, and the rows of the result are CuPy
     arrays; for laws that can be traced only. The forces must be on that GPU, too.
     StiffFrictionWarning and UnstableLoopWarning as in `simulate`; the latter for the law's own gains and the plant's
@@ -208,12 +208,12 @@ def loop_of(task: RolloutTask) -> tuple[CompiledLoop | MethodLoop, str]:
     why = "kernels are switched off"
     if kernels_allowed():
         try:
-            return CompiledLoop(task, task.formulas(), lambda: MethodLoop(task)), BY_KERNELS
+            return CompiledLoop(task, task.formulas(), lambda: MethodLoop(task)), MACHINE_CODE
         except NoKernelError as error:
             why = str(error)
     if task.gains:
         raise UnsupportedFeatureError(f"gains need compiled steps: {why}", field="gains")
-    return MethodLoop(task), f"methods: {why}"
+    return MethodLoop(task), f"{METHODS}: {why}"
 
 
 @contextmanager

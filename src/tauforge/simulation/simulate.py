@@ -9,6 +9,8 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
+from tauforge.control.controller import Controller
 from tauforge.errors import (
     DivergenceError,
     EnergyDriftWarning,
@@ -18,13 +20,17 @@ from tauforge.errors import (
     SingularityWarning,
     UnsupportedFeatureError,
 )
+from tauforge.evaluation.evaluator import kernels_allowed
+from tauforge.kernels.backends import NoKernelError
 from tauforge.motion.motion import Motion, in_velocities_of, positive
 from tauforge.robots.robot import Robot
 from tauforge.simulation import checks
 from tauforge.simulation.closed_loop import ClosedLoop, Disturbance, RecordingBuilder, Sensors
+from tauforge.simulation.compiled_loop import CompiledLoop
 from tauforge.simulation.events import SINGULAR_POSE, STOPPED, Event, energy_drift, singular_crossing
-from tauforge.simulation.integrators import INTEGRATORS, RAN_AWAY, Stop
+from tauforge.simulation.integrators import FAR, INTEGRATORS, RAN_AWAY, Stop
 from tauforge.simulation.recording import Recording
+from tauforge.simulation.rollout_task import RolloutTask, Schedule
 from tauforge.simulation.stability import warn_of_sampling, warn_of_stiffness
 
 FREE_STEPS_AT_ONCE = 512  # steps of a free motion at a time
@@ -100,7 +106,9 @@ def simulate(
         problem = "noise needs a sampling period; sampled at every instant, it would average out"
         raise ModelError(problem, field="sensors", remedy="Give control_period=")
     loop = ClosedLoop(real, controller, motion, sensors, disturbance, checks.force_limits(real, force_limits))
-    builder = RecordingBuilder(loop, every, steps)
+    schedule = Schedule(h, period, hold or 1, steps // (hold or 1), every)
+    compiled, reason = by_kernels(loop, method, (position, velocity), schedule, continuous=not hold)
+    builder = RecordingBuilder(loop, every, steps, compiled, reason)
     if hold:
         warn_of_sampling(controller, real, position, period, steps // hold)
     advance = INTEGRATORS[method](real).advance
@@ -109,21 +117,30 @@ def simulate(
     y, k, stop = space.pack(position, velocity), 0, None
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"), keeping(builder, motion):
         while True:
-            force, stop = loop.asked(h * k, y)
-            if k == steps or stop is not None:
-                builder.write(np.array([h * k]), y[None], force)
-                break
-            times = h * np.arange(k, min(k + length, steps) + 1)
-            rows, stop = advance(loop.rates(force if hold else None), times, y)
-            crossing = singular_crossing(real, times[: len(rows)], space.position(rows))
+            force, rates = None, None
+            if compiled is not None:
+                rows, rates, force = compiled.advance(y, k // schedule.substeps)
+            if force is None:
+                if compiled is not None:
+                    loop.recall(compiled.memory_now)
+                rows, rates, (force, stop) = y[None], None, loop.asked(h * k, y)
+                if compiled is not None:
+                    compiled.recall(loop.memory)
+                if k < steps and stop is None:
+                    times = h * np.arange(k, min(k + length, steps) + 1)
+                    rows, stop = advance(loop.rates(force if hold else None), times, y)
+                    builder.by_methods += len(rows) - 1
+            times = h * np.arange(k, k + len(rows))
+            crossing = singular_crossing(real, times, space.position(rows)) if len(rows) > 1 else None
             if crossing is not None:
                 builder.watch.add(crossing[1])
                 if controller is not None:
                     rows, stop = rows[: crossing[0] + 1], Stop(SINGULAR_POSE)
-            if stop is not None:
-                builder.write(times, rows, force)
+            ended = k == steps or (rates is not None and len(rates) == len(rows))
+            if ended or stop is not None:
+                builder.write(times, rows, force, rates)
                 break
-            builder.write(times, rows[:-1], force)
+            builder.write(times, rows[:-1], force, rates)
             y, k = rows[-1], k + len(rows) - 1
     recording = builder.recording(motion)
     if stop is not None:
@@ -138,6 +155,32 @@ def simulate(
     if method == "rk4":
         warn_of_stiffness(real, recording.position, h, law=None if hold else controller)
     return recording
+
+
+def by_kernels(
+    loop: ClosedLoop, method: str, initial: tuple[Array, Array], schedule: Schedule, *, continuous: bool
+) -> tuple[CompiledLoop | None, str]:
+    """The time loop in machine code, or None and the reason why the steps are made by methods."""
+    controller, real = loop.controller, loop.robot
+    law = controller if isinstance(controller, Controller) else None
+    reasons = {
+        f"the method {method} has no kernels": method != "rk4",
+        "kernels are switched off": not kernels_allowed(),
+        f"{checks.kind_of(controller)} is called by Python": law is not controller,
+        "the disturbance is called by Python": loop.disturbance is not None,
+        "sensors are read by Python": loop.sensors is not None,
+    }
+    for reason, holds in reasons.items():
+        if holds:
+            return None, reason
+    position, velocity = (x[None] for x in initial)
+    task = RolloutTask(law, real, loop.motion, position, velocity, {}, {}, None, None, schedule)
+    limits = loop.limits if loop.actuators else None
+    try:
+        formulas = task.formulas(limits=limits is not None)
+        return CompiledLoop(task, formulas, limits=limits, continuous=continuous, far=FAR), ""
+    except NoKernelError as error:
+        return None, str(error)
 
 
 @contextmanager

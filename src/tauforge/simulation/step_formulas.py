@@ -1,6 +1,7 @@
 """Formulas of the kernels of a rollout: a step under control, a step with forces held, and their adjoints.
 
-The law is a graph that was recorded (`LawGraph`), and is evaluated over any scalars.
+The source of the law itself is recorded: a `TraceableRobot` takes the place of its robot, which evaluates the formulas
+of the table of functions over any scalars.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from tauforge.tracing.graph import Graph, trace
 Scalars = Sequence[Scalar]
 Formula = Callable[..., list[Scalar]]
 Shapes = dict[str, Shape]
-FORCE, ADDED, ACCELERATION, AHEAD = "force", "added_force", "acceleration", "ahead"
+FORCE, ADDED, ACCELERATION, AHEAD, LIMITS = "force", "added_force", "acceleration", "ahead", "limits"
 BAR = "_bar"  # ends the name of the gradient by a quantity
 _operations: dict[str | None, int] = {}  # of a step, by what it is traced from
 
@@ -39,11 +40,13 @@ class Given(NamedTuple):
     gains:  attributes of the law
     fields: of the plant, and "payload" for the ten numbers of what it holds
     forces: whether forces are added to those of the law
+    limits: whether forces have limits, which all rows share
     """
 
     gains: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
     forces: bool = False
+    limits: bool = False
 
 
 class StepFormulas:
@@ -95,6 +98,10 @@ class StepFormulas:
         return {name: field_shape(self._plant, name) for name in self.given.fields}
 
     @property
+    def limits(self) -> Shapes:
+        return {LIMITS: self.forces_shape} if self.given.limits else {}
+
+    @property
     def forces(self) -> Shapes:
         """Empty without actuators."""
         return {FORCE: self.forces_shape} if self.forces_shape[0] else {}
@@ -122,17 +129,26 @@ class StepFormulas:
         return self._specified("held_step", formula, arguments, tuple(self.state.values()))
 
     def law(self) -> Specification:
-        """State, the rates of the stage before, how far these lead (s), memory, targets, added forces, gains -> forces,
-        memory.
+        """State, the rates of the stage before, how far these lead (s), memory, targets, added forces, gains, limits ->
+        forces, memory.
+
+        Where there are limits, the forces are followed by those that the law asks for.
         """
         arguments = self.state | self.slopes() | {AHEAD: ()} | self.memory | self.targets | self.added | self.gains
+        arguments |= self.limits
 
         def formula(**given: Scalars) -> list[Scalar]:
             seen = given | self._ahead(given)
-            force = self._forces(seen)
-            return [*force, *self._remembered(force, seen)]
+            wanted = self._forces(seen)
+            if not self.limits:
+                return [*wanted, *self._remembered(wanted, seen)]
+            pairs = list(zip(wanted, given[LIMITS], strict=True))
+            below = [select(most, force, most, force) for force, most in pairs]  # what is NaN stays so
+            force = [select(x, -most, -most, x) for x, (_, most) in zip(below, pairs, strict=True)]
+            return [*force, *wanted, *self._remembered(force, seen)]
 
-        results = (self.forces_shape, *self.memory.values())
+        m = self.forces_shape[0]
+        results = ((2 * m,) if self.limits else (m,), *self.memory.values())
         return self._specified("law", formula, arguments, results, law=True)
 
     def stage(self) -> Specification:
@@ -311,7 +327,8 @@ class StepFormulas:
         added = more.get(ADDED, [0.0] * self.forces_shape[0])
         if self._law is None:
             return list(added)
-        force = self._law.forces({**more, **self._seen(more)})
+        force, suspicions = self._law.forces({**more, **self._seen(more)})
+        force = self._tainted(Judged(force, suspicions=tuple(suspicions)))
         return [f + more_f for f, more_f in zip(force, added, strict=True)] if ADDED in more else force
 
     def _remembered(self, force: Scalars, more: Mapping[str, Scalars]) -> list[Scalar]:
@@ -377,6 +394,8 @@ class StepFormulas:
             taint = select(doubt, 1.0, taint, math.nan)
         for preference in found.preferences:
             taint = select(preference, self._most, taint, math.nan)
+        for suspicion in () if self._most == ALONE else found.suspicions:
+            taint = select(suspicion, 1.0, taint, math.nan)
         return [value + taint for value in found.values]
 
     def _specified(

@@ -64,11 +64,8 @@ def connected(scheduler: str) -> Iterator[Client]:
     with sweeps_extra():
         from distributed import Client
     if fault := _fault_of(scheduler):
-        raise ModelError(
-            f"no scheduler answers: {fault}",
-            field=scheduler,
-            remedy="Start one (dask scheduler), or correct the address",
-        )
+        remedy = "Start one (dask scheduler), or correct the address"
+        raise ModelError(f"no scheduler answers: {fault}", field=scheduler, remedy=remedy)
     with Client(scheduler, timeout=PATIENCE, set_as_default=False) as client:
         yield client
 
@@ -139,9 +136,8 @@ def blocks_on_cluster(
                 if not isinstance(error, KilledWorker):
                     raise error
                 if losses[index] > LOSSES:
-                    raise SweepError(
-                        f"workers die of block {index}", store=store.path, remedy=f"See their logs. {GO_ON}"
-                    )
+                    remedy = f"See their logs. {GO_ON}"
+                    raise SweepError(f"workers die of block {index}", store=store.path, remedy=remedy)
                 following = index
             else:
                 raise SweepError("the scheduler of the cluster is gone", store=store.path, remedy=GO_ON)
@@ -165,11 +161,9 @@ def check_workers(client: Client, path: Path) -> None:
             remedy = "Install the same tauforge on every worker"
             raise SweepError(f"worker {worker} cannot take part: {answer}", store=path, remedy=remedy)
         if found := differences(here, answer):
-            raise SweepError(
-                f"worker {worker} differs from this process: {'; '.join(found)}",
-                store=path,
-                remedy="Give every worker the same versions, settings and kind of processor, and the same folder",
-            )
+            problem = f"worker {worker} differs from this process: {'; '.join(found)}"
+            remedy = "Give every worker the same versions, settings and kind of processor, and the same folder"
+            raise SweepError(problem, store=path, remedy=remedy)
 
 
 def look_around(path: str) -> dict[str, Any]:

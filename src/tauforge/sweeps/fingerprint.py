@@ -49,7 +49,7 @@ def differences(stored: Any, asked: Any, place: str = "") -> list[str]:
     """Sentences about every entry that differs between two fingerprints."""
     if isinstance(stored, Mapping) and isinstance(asked, Mapping):
         found = []
-        for name in [*stored, *(name for name in asked if name not in stored)]:
+        for name in dict.fromkeys([*stored, *asked]):
             below = f"{place}.{name}" if place else str(name)
             if name not in stored:
                 found.append(f"{below} is new")
@@ -197,11 +197,8 @@ def _globals(function: FunctionType) -> list[tuple[str, Any]]:
 
 
 def _undescribed(value: Any, why: str) -> ModelError:
-    return ModelError(
-        f"a study holds what cannot be compared later: {why}",
-        field="fingerprint",
-        remedy="Give the study a fingerprint of its own",
-    )
+    problem = f"a study holds what cannot be compared later: {why}"
+    return ModelError(problem, field="fingerprint", remedy="Give the study a fingerprint of its own")
 
 
 def environment() -> dict[str, Any]:

@@ -49,16 +49,16 @@ class Axis:
             whole = values.dtype.kind in "iu"
             values = np.atleast_1d(values).astype(np.int64 if whole else np.float64)
         except ValueError:
-            raise self._refused(f"expected numbers, got {self.values!r}") from None
+            raise _bad(self.name, f"expected numbers, got {self.values!r}") from None
         if values.ndim != 1:
-            raise self._refused(f"expected values (k,), got shape {values.shape}")
+            raise _bad(self.name, f"expected values (k,), got shape {values.shape}")
         if not len(values):
-            raise self._refused("the axis has zero points")
+            raise _bad(self.name, "the axis has zero points")
         _check_length(self.name, len(values))
         if not np.isfinite(values).all():
-            raise self._refused("a value is not finite")
+            raise _bad(self.name, "a value is not finite")
         if len(np.unique(values)) < len(values):
-            raise self._refused("a value occurs twice")
+            raise _bad(self.name, "a value occurs twice")
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
 
@@ -91,9 +91,6 @@ class Axis:
             return cls(name, _spaced(name, first, last, parts[2]), unit)
         raise _bad(name, f"expected at most two colons, got {values!r}", f"Write {FORMS}")
 
-    def _refused(self, problem: str) -> ModelError:
-        return _bad(self.name, problem)
-
 
 def check_axes(axes: Iterable[Axis]) -> tuple[Axis, ...]:
     """Checks axes: there are some, their names differ, and int64 can count the points of their grid."""
@@ -105,11 +102,7 @@ def check_axes(axes: Iterable[Axis]) -> tuple[Axis, ...]:
         raise _bad(double, "the axis is given twice", "Give its values once")
     points = math.prod(len(axis) for axis in found)
     if points > LARGEST_COUNT:
-        raise ModelError(
-            f"the grid has {points:.3g} points, more than the largest that can be counted, {LARGEST_COUNT:.3g}",
-            field="axis",
-            remedy="Take fewer values or fewer axes",
-        )
+        raise _too_large(f"{points:.3g} points, more than the largest that can be counted, {LARGEST_COUNT:.3g}")
     return found
 
 
@@ -139,6 +132,10 @@ def _bad(name: str, problem: str, remedy: str | None = None) -> ModelError:
     return ModelError(problem, field=f"axis {name}", remedy=remedy)
 
 
+def _too_large(size: str) -> ModelError:
+    return ModelError(f"the grid has {size}", field="axis", remedy="Take fewer values or fewer axes")
+
+
 def _check_length(name: str, count: int) -> None:
     if count > LONGEST_AXIS:
         remedy = f"One axis has at most {LONGEST_AXIS:,}: split it into two"
@@ -151,8 +148,7 @@ def _numbers(name: str, texts: Sequence[str]) -> tuple[list[float] | list[int], 
         return [int(text) for text in texts], ""
     values, kinds = [], set()
     for text in texts:
-        found = in_si(text)
-        if found is None:
+        if (found := in_si(text)) is None:
             raise _bad(name, f"expected a number, got {text.strip()!r}", f"Units are {', '.join(UNITS)}")
         values.append(found[0])
         kinds.add(found[1])
@@ -245,11 +241,7 @@ def grid_of(shape: Sequence[int], block_points: int, largest_core: int = 1) -> G
     chunk = _run(shape, max(1, min(CHUNK_POINTS // largest_core, block_points)), (1,) * len(shape))
     grid = Grid(tuple(shape), _run(shape, block_points, chunk), chunk)
     if grid.blocks > MOST_BLOCKS:
-        raise ModelError(
-            f"the grid has {grid.points:.3g} points in {grid.blocks:.3g} blocks, more than {MOST_BLOCKS:,}",
-            field="axis",
-            remedy="Take fewer values or fewer axes",
-        )
+        raise _too_large(f"{grid.points:.3g} points in {grid.blocks:.3g} blocks, more than {MOST_BLOCKS:,}")
     return grid
 
 

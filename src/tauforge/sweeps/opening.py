@@ -13,7 +13,7 @@ import secrets
 import shutil
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -43,6 +43,7 @@ from tauforge.sweeps.store import (
     sweeps_extra,
 )
 from tauforge.sweeps.study import LEDGER, Result, Study
+from tauforge.validation import listed
 
 SETTINGS = ("made_with.kernels ", "made_with.vector_bits ")  # differences that the environment makes
 NAMED_DIFFERENCES = 3  # in a message
@@ -85,12 +86,10 @@ def check_same(path: Path, study: Study, grid: Grid) -> None:
     if damaged := damaged_metadata(path):
         places = ", ".join(str(Path(name) / FILE) for name in damaged[:NAMED_DIFFERENCES])
         raise ModelError(f"the metadata is damaged: {places}", file=path, remedy=ANOTHER)
-    found = differences(root_metadata(path)["attributes"][MARK], description(study, grid))
-    if found:
-        more = f" and {len(found) - NAMED_DIFFERENCES} more" if len(found) > NAMED_DIFFERENCES else ""
+    if found := differences(root_metadata(path)["attributes"][MARK], description(study, grid)):
         settings = all(text.startswith(SETTINGS) for text in found)
         raise ModelError(
-            f"the store is of another sweep: {'; '.join(found[:NAMED_DIFFERENCES])}{more}",
+            f"the store is of another sweep: {listed(found, NAMED_DIFFERENCES, '; ')}",
             file=path,
             remedy=f"{AS_THEN}{ANOTHER}" if settings else ANOTHER,
         )
@@ -164,33 +163,16 @@ def remove_store(path: Path) -> None:
 def _fill(path: Path, study: Study, grid: Grid, command: str | None) -> None:
     with sweeps_extra():
         import zarr
-        from zarr.codecs import Crc32cCodec
     group = zarr.open_group(path, mode="w-", attributes=_attributes(study, grid, command))
     for axis in study.axes:
-        made = group.create_array(
-            axis.name,
-            shape=(len(axis),),
-            chunks=(len(axis),),
-            dtype=axis.values.dtype,
-            compressors=[Crc32cCodec()],
-            fill_value=0 if axis.values.dtype.kind == "i" else float("nan"),
-            dimension_names=(axis.name,),
-            attributes=axis_attributes(axis),
-        )
-        made[:] = axis.values
+        size, fill = (len(axis),), 0 if axis.values.dtype.kind == "i" else float("nan")
+        kept: dict[str, Any] = {"shape": size, "chunks": size, "dtype": axis.values.dtype, "fill_value": fill}
+        _created(group, axis.name, [axis.name], axis_attributes(axis), **kept)[:] = axis.values
     for result in study.results:
         _create_result(group, study, result, grid)
-    ledger = group.create_group(LEDGER)
-    ledger.create_array(
-        "status",
-        shape=grid.counts,
-        chunks=(1,) * len(grid.counts),
-        dtype="uint8",
-        compressors=[Crc32cCodec()],
-        fill_value=0,
-        dimension_names=tuple(f"{axis.name}_block" for axis in study.axes),
-        attributes={"long_name": "1 where a block is stored"},
-    )
+    blocks = [f"{axis.name}_block" for axis in study.axes]
+    kept = {"shape": grid.counts, "chunks": (1,) * len(blocks), "dtype": "uint8", "fill_value": 0}
+    _created(group.create_group(LEDGER), "status", blocks, {"long_name": "1 where a block is stored"}, **kept)
     _consolidate(path)
     group.attrs[DIGEST] = metadata_digest(root_metadata(path))
     _consolidate(path)
@@ -200,30 +182,28 @@ def _fill(path: Path, study: Study, grid: Grid, command: str | None) -> None:
 
 
 def _create_result(group: Any, study: Study, result: Result, grid: Grid) -> None:
-    from zarr.codecs import BloscCodec, Crc32cCodec
+    from zarr.codecs import BloscCodec
 
-    core = result.core_shape
-    size = int(result.numpy_dtype.itemsize)
+    core, names = result.core_shape, [*(axis.name for axis in study.axes), *result.core]
     # LZ4 of shuffled bytes costs less than it saves: 3.5 bytes of 9 remain, for 1 ms of 80 a block
-    fast = BloscCodec(cname="lz4", clevel=1, shuffle="shuffle", typesize=size)
-    group.create_array(
-        result.name,
-        shape=(*grid.shape, *core),
-        shards=(*grid.block, *core),
-        chunks=(*grid.chunk, *core),
-        dtype=result.dtype,
-        compressors=[fast, Crc32cCodec()],
-        fill_value=result.fill,
-        dimension_names=(*(axis.name for axis in study.axes), *result.core),
-        attributes=result_attributes(result),
-    )
+    fast = BloscCodec(cname="lz4", clevel=1, shuffle="shuffle", typesize=int(result.numpy_dtype.itemsize))
+    kept: dict[str, Any] = {"dtype": result.dtype, "fill_value": result.fill, "codecs": [fast]}
+    kept |= {"shape": (*grid.shape, *core), "shards": (*grid.block, *core), "chunks": (*grid.chunk, *core)}
+    _created(group, result.name, names, result_attributes(result), **kept)
+
+
+def _created(group: Any, name: str, dimensions: Sequence[str], attributes: Any, codecs: Any = (), **kept: Any) -> Any:
+    """An array with a checksum in every chunk. kept: its shape, chunks, type and fill value, by the names of Zarr"""
+    from zarr.codecs import Crc32cCodec
+
+    kept |= {"compressors": [*codecs, Crc32cCodec()], "dimension_names": tuple(dimensions), "attributes": attributes}
+    return group.create_array(name, **kept)
 
 
 def _attributes(study: Study, grid: Grid, command: str | None) -> dict[str, Any]:
-    extra: Mapping[str, Any] = study.attributes
     return {
         "title": study.title or study.name,
-        **extra,
+        **study.attributes,
         **({"command": command} if command else {}),
         "versions": {"tauforge": __version__, **{name: version(name) for name in VERSIONS}},
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -250,9 +230,8 @@ def locked(file: Path, store: Path) -> Iterator[None]:
     handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         if not _taken(handle) or not _is(file, handle):  # another one may have put a new store in its place
-            raise ModelError(
-                "another process is at work on this sweep", file=store, remedy="Wait for it, or name another store"
-            )
+            remedy = "Wait for it, or name another store"
+            raise ModelError("another process is at work on this sweep", file=store, remedy=remedy)
         yield
     finally:
         os.close(handle)

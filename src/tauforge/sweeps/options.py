@@ -90,12 +90,8 @@ class SweptPositions:
 
     def held(self, robot: Robot) -> dict[str, float]:
         """Coordinates that are no axes, by name."""
-        swept = set(self.columns.values())
-        return {
-            c.name: float(x)
-            for k, (c, x) in enumerate(zip(robot.coordinates, self.home, strict=True))
-            if k not in swept
-        }
+        every = enumerate(zip(robot.coordinates, self.home.tolist(), strict=True))
+        return {c.name: x for k, (c, x) in every if k not in self.columns.values()}
 
 
 def positions_and_axes(
@@ -145,9 +141,8 @@ def motions_of(robot: Robot, at: Mapping[str, float], options: Mapping[str, str]
     if "smooth" in options:
         raise ModelError("only motions from files are smoothed", field="option smooth")
     if "end" not in options:
-        raise ModelError(
-            "there is no motion", field="option motions", remedy="Give motions=FILE.csv, or end=... of a move"
-        )
+        remedy = "Give motions=FILE.csv, or end=... of a move"
+        raise ModelError("there is no motion", field="option motions", remedy=remedy)
     end = numbers_option(options, "end", [coordinate.unit for coordinate in robot.coordinates])
     move = JointMove(home_at(robot, at), end, positive_option(options, "duration", "s", MOVE_TIME))
     return {"move": PoseMotion(move) if robot.positions.pose else move}
@@ -173,8 +168,7 @@ def _files(robot: Robot, options: Mapping[str, str]) -> dict[str, Motion]:
     smooth = positive_option(options, "smooth", "", 1.0) if "smooth" in options else None
     found: dict[str, Motion] = {}
     for text in options["motions"].split(","):
-        path = text.strip()
-        if not path:
+        if not (path := text.strip()):
             raise ModelError("a name is missing", field="option motions", remedy="Write motions=A.csv,B.csv")
         if path in found:
             raise ModelError(f"{path} is given twice", field="option motions", remedy="Give it once")

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
 DRAWN_VALUES = (600, 600, 6)  # values along the axes of a map, and panels; a picture has about as many dots
 NOT_COMPUTED = "not computed"
-ZERO_SHARE = (
-    1e-12  # beside the largest value of an axis: what rounding leaves of 0 in the middle of evenly spaced values
-)
+ZERO_SHARE = 1e-12  # of the largest value of an axis: what rounding leaves of 0 in the middle of evenly spaced values
 Place = float | int | str  # along a dimension: a value of the axis, or the name of an actuator
 
 
@@ -73,19 +71,16 @@ def _lines_of_codes(found: DrawnResult) -> list[Line]:
     """Points for every code that occurs, at the height of its number."""
     values, x = found.values.reshape(len(found.values), -1), found.dimensions[0].values
     places = np.broadcast_to(x[:, None], values.shape)
-    occurring = [int(code) for code in np.unique(values[np.isfinite(values)])]
     return [
         Line(found.codes.get(code, f"code {code}"), places[values == code], values[values == code], "points")
-        for code in occurring
+        for code in np.unique(values[np.isfinite(values)]).astype(int).tolist()
     ]
 
 
 def _maps(found: DrawnResult) -> Maps:
     x, y, *panels = found.dimensions
-    if panels:
-        maps = tuple(MapPanel(word, x.values, y.values, found.values[..., k]) for k, word in enumerate(panels[0].words))
-    else:
-        maps = (MapPanel("", x.values, y.values, found.values),)
+    words, values = (panels[0].words, found.values) if panels else (("",), found.values[..., None])
+    maps = tuple(MapPanel(word, x.values, y.values, values[..., k]) for k, word in enumerate(words))
     own = {code: HOLDS_COLOUR for code, words in found.codes.items() if words == HOLDS}  # as in pictures of workspaces
     return Maps(found.title, x.label, y.label, found.label, maps, found.codes, NOT_COMPUTED, own)
 
@@ -126,14 +121,13 @@ class DrawnResult(NamedTuple):
     codes: Mapping[int, str]
 
 
-def dataset_of(store: Any, partial: bool) -> Dataset:
+def dataset_of(store: str | os.PathLike[str] | Dataset, partial: bool) -> Dataset:
     """The Dataset itself, or that of a store at a path."""
     if isinstance(store, str | os.PathLike):
         return open_dataset(store, partial=partial)
     if not (hasattr(store, "data_vars") and hasattr(store, "attrs")):
         raise ModelError(f"expected the path of a store or a Dataset, got {store!r}", field="store")
-    opened: Dataset = store
-    return opened
+    return store
 
 
 def shown(data: Dataset, result: str | None, at: Mapping[str, Place], most: tuple[int, ...]) -> DrawnResult:

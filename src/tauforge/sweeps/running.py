@@ -114,15 +114,11 @@ def run(
             if lost := [index for index in missing if not made.is_done(index)]:
                 raise SweepError(f"{len(lost)} blocks were computed and are not there", store=path, remedy=GO_ON)
     except OSError as error:
-        raise _stopped(path, error) from error
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise SweepError("the disk is full", store=path, remedy=f"Make room. {GO_ON}") from error
+        raise SweepError(f"the sweep stopped: {error}", store=path, remedy=GO_ON) from error
     seconds = time.perf_counter() - started
     return Outcome(path, grid.points, grid.blocks, computed, len(damaged), seconds, points / seconds)
-
-
-def _stopped(path: Path, error: OSError) -> SweepError:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return SweepError("the disk is full", store=path, remedy=f"Make room. {GO_ON}")
-    return SweepError(f"the sweep stopped: {error}", store=path, remedy=GO_ON)
 
 
 def blocks_on_threads(

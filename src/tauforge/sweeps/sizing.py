@@ -134,10 +134,8 @@ def _check(robot: Robot, axes: Sequence[Axis], motions: int) -> None:
     inside = f"a whole number from 1 to {motions}, the number of a motion"
     given.check_values(axes, "motion", lambda x: (x >= 1) & (x <= motions) & (x.dtype.kind == "i"), inside)
     if motions > 1 and "motion" not in names:
-        numbers = ",".join(str(k + 1) for k in range(motions))
-        raise ModelError(
-            f"{motions} motions need an axis", field="axis motion", remedy=f"Write motion={numbers}, or give one file"
-        )
+        remedy = f"Write motion={','.join(str(k + 1) for k in range(motions))}, or give one file"
+        raise ModelError(f"{motions} motions need an axis", field="axis motion", remedy=remedy)
     if "payload" in names and PAYLOAD not in robot.functions["inverse_dynamics"].optional:
         raise ModelError(f"{robot.name} cannot carry a payload", field="axis payload")
 

@@ -19,7 +19,7 @@ import struct
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from itertools import islice, product
+from itertools import compress, islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -170,11 +170,8 @@ def open_dataset(store: str | os.PathLike[str], *, partial: bool = False) -> Dat
     for axis in found.axes:
         found.read_axis(axis)
     if not partial and (missing := sum(not found.is_done(index) for index in found.indices())):
-        raise ModelError(
-            f"{missing} of {found.grid.blocks} blocks are missing",
-            file=path,
-            remedy="Run the sweep again: it computes them. Or read what is there with partial=True",
-        )
+        remedy = "Run the sweep again: it computes them. Or read what is there with partial=True"
+        raise ModelError(f"{missing} of {found.grid.blocks} blocks are missing", file=path, remedy=remedy)
     with sweeps_extra():
         import xarray
     opened: Dataset = xarray.open_zarr(path)
@@ -213,16 +210,13 @@ def verify(store: str | Path) -> Damage:
 def damaged_blocks(store: Store) -> list[Index]:
     """Indices of the blocks that have an entry in the ledger and cannot be read."""
 
-    def damaged(index: Index) -> Index | None:
-        if not store.status_file(index).exists():
-            return None
-        whole = store.is_done(index) and _readable(store.read, index)
-        return None if whole else index
+    def damaged(index: Index) -> bool:
+        return store.status_file(index).exists() and not (store.is_done(index) and _readable(store.read, index))
 
-    found, indices = [], store.indices()
+    found, indices = list[Index](), store.indices()
     with ThreadPoolExecutor(get_threads()) as pool:
         while some := list(islice(indices, READ_TOGETHER)):
-            found += [index for index in pool.map(damaged, some) if index is not None]
+            found += compress(some, pool.map(damaged, some))
     return found
 
 

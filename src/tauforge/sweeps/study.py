@@ -46,15 +46,14 @@ class Result:
     def __post_init__(self) -> None:
         check_name("result", self.name)
         if self.dtype not in STORED_DTYPES:
-            raise ModelError(
-                f"expected a dtype, got {self.dtype!r}",
-                field=f"result {self.name}",
-                remedy=f"Use {', '.join(STORED_DTYPES)}",
-            )
+            known = f"Use {', '.join(STORED_DTYPES)}"
+            raise ModelError(f"expected a dtype, got {self.dtype!r}", field=f"result {self.name}", remedy=known)
         for name in self.core:
             check_name("dimension", name)
         if self.fill is None:
-            object.__setattr__(self, "fill", _usual_fill(self.numpy_dtype))
+            ends = np.iinfo(self.dtype) if self.integer else None
+            usual = np.nan if ends is None else ends.min or ends.max  # the largest of integers without a sign
+            object.__setattr__(self, "fill", usual)
         if self.fill in self.codes:
             raise ModelError(f"the fill {self.fill} is also a code", field=f"result {self.name}")
 
@@ -83,9 +82,8 @@ class Result:
         with np.errstate(over="ignore"):
             made = np.ascontiguousarray(found, dtype=self.numpy_dtype)
         if self.integer and not (made == found).all():
-            raise ShapeError(
-                self.name, expected=f"numbers that fit {self.dtype}", got=f"{found.min()} to {found.max()}"
-            )
+            got = f"{found.min()} to {found.max()}"
+            raise ShapeError(self.name, expected=f"numbers that fit {self.dtype}", got=got)
         return made
 
 
@@ -131,9 +129,8 @@ class Study:
             names.append(result.name)
             for name, size in result.core.items():
                 if dimensions.setdefault(name, size) != size or name in (axis.name for axis in self.axes):
-                    raise ModelError(
-                        f"the dimension {name!r} is taken", field=f"result {result.name}", remedy="Name it otherwise"
-                    )
+                    problem = f"the dimension {name!r} is taken"
+                    raise ModelError(problem, field=f"result {result.name}", remedy="Name it otherwise")
         asked = described(self.compute) if self.fingerprint is None else self.fingerprint
         object.__setattr__(self, "fingerprint", _as_json("fingerprint", asked))
         object.__setattr__(self, "attributes", _as_json("attributes", self.attributes))
@@ -145,12 +142,6 @@ class Study:
         if missing := [result.name for result in self.results if result.name not in found]:
             raise ShapeError("compute", expected=f"a result {missing[0]!r}", got=", ".join(found) or "none")
         return {result.name: result.stored(found[result.name], points) for result in self.results}
-
-
-def _usual_fill(dtype: np.dtype[Any]) -> float | int:
-    if dtype.kind not in "iu":
-        return np.nan
-    return int(np.iinfo(dtype).max if dtype.kind == "u" else np.iinfo(dtype).min)
 
 
 def _as_json(field: str, value: Mapping[str, Any]) -> dict[str, Any]:

@@ -59,18 +59,16 @@ class TrackingErrors:
         points = len(next(iter(block.values())))
         seeds = np.asarray(block.get("seed", np.zeros(points, np.int64)))
         spreads = np.asarray(block.get("spread", np.full(points, self.spread)), float)
-        frequencies = np.asarray(block.get("frequency", np.full(points, self.frequency)), float)
+        frequency = np.asarray(block["frequency"], float) if "frequency" in block else self.frequency
         payloads = None if "payload" not in block else np.asarray(block["payload"], float)
         fields = self.errors.drawn(seeds, spreads)
-        if "frequency" not in block:
-            return self._summary(self.runs(fields, payloads, self.frequency))
-        if self.gains_in_rows:
-            return self._summary(self.runs(fields, payloads, frequencies))
+        if self.gains_in_rows or "frequency" not in block:
+            return self._summary(self.runs(fields, payloads, frequency))
         found: dict[str, Array] = {}
-        for frequency in np.unique(frequencies):
-            rows = frequencies == frequency
+        for one in np.unique(frequency):
+            rows = frequency == one
             mine, held = {name: x[rows] for name, x in fields.items()}, None if payloads is None else payloads[rows]
-            for name, values in self._summary(self.runs(mine, held, float(frequency))).items():
+            for name, values in self._summary(self.runs(mine, held, float(one))).items():
                 found.setdefault(name, np.empty((points, *values.shape[1:])))[rows] = values
         return found
 
@@ -113,12 +111,14 @@ def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: 
     spread = given.number_option(options, "spread", "", SPREAD)
     frequency = given.positive_option(options, "frequency", "rad/s", FREQUENCY)
     _check(checked, options, spread)
-    mine = _with_smooth_friction(robot, options)
+    mine, friction = robot, robot.dissipation or Dissipation(robot)
+    if friction.jumps or "coulomb_speed" in options:
+        mine = friction.smoothed(given.positive_option(options, "coulomb_speed", "rad/s", COULOMB_SPEED))
     motions = given.motions_of(mine, at, options)
     if len(motions) > 1:
         raise ModelError(f"expected one motion, got {len(motions)}", field="option motions")
     com = given.point_option(options, "com")
-    (motion,) = motions.values()
+    ((moved, motion),) = motions.items()
     targets = sampled_at(motion, period)
     names, held = [axis.name for axis in checked], {"spread": spread, "frequency": frequency}
     compute = _tried(TrackingErrors(mine, targets, mass_errors_of(mine), step, spread, frequency, com), names)
@@ -132,7 +132,7 @@ def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: 
         title=f"Tracking errors of {mine.name}",
         attributes={
             "robot": mine.name,
-            "motion": next(iter(motions)),
+            "motion": moved,
             "varied": list(compute.errors.own),
             "held": {name: value for name, value in held.items() if name not in names},
             "payload_com": com.tolist(),
@@ -157,13 +157,6 @@ def _check(axes: Sequence[Axis], options: Mapping[str, str], spread: float) -> N
     given.check_values(axes, "spread", lambda x: (x >= 0) & (x < 1), "numbers from 0 to below 1")
     given.check_values(axes, "frequency", lambda x: x > 0, "numbers above 0")
     given.check_values(axes, "payload", lambda x: x >= 0, "masses >= 0")
-
-
-def _with_smooth_friction(robot: Robot, options: Mapping[str, str]) -> Robot:
-    friction = robot.dissipation or Dissipation(robot)
-    if friction.jumps or "coulomb_speed" in options:
-        return friction.smoothed(given.positive_option(options, "coulomb_speed", "rad/s", COULOMB_SPEED))
-    return robot
 
 
 def _tried(compute: TrackingErrors, axes: Sequence[str]) -> TrackingErrors:
@@ -228,17 +221,13 @@ class MassErrors:
 
     def drawn(self, seeds: Array, spreads: Array) -> dict[str, Array]:
         """The fields (N, *core) for seeds (N,) and spreads (N,)."""
-        shapes = {name: _bodies(value) for name, value in self.own.items()}
+        shapes = [_bodies(value) for value in self.own.values()]
+        ends = np.cumsum([math.prod(shape) for shape in shapes])
         numbers, places = np.unique(seeds, return_inverse=True)
-        count = sum(math.prod(shape) for shape in shapes.values())
-        units = np.stack([_units(int(seed), count) for seed in numbers])[places]
-        found, first = {}, 0
-        for name, value in self.own.items():
-            last = first + math.prod(shapes[name])
-            factors = 1 + spreads[:, None] * units[:, first:last]
-            more = value.ndim - len(shapes[name])
-            found[name] = value * factors.reshape(len(seeds), *shapes[name], *(1,) * more)
-            first = last
+        units = np.stack([_units(int(seed), int(ends[-1])) for seed in numbers])[places]
+        found, drawn = {}, np.split(1 + spreads[:, None] * units, ends[:-1], axis=1)
+        for (name, value), shape, factors in zip(self.own.items(), shapes, drawn, strict=True):
+            found[name] = value * factors.reshape(len(seeds), *shape, *(1,) * (value.ndim - len(shape)))
         return found
 
 

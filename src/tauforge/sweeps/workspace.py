@@ -7,7 +7,9 @@ give to hold it at rest.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -66,21 +68,15 @@ class AtPositions:
     def _at(self, block: Mapping[str, Array]) -> dict[str, Array]:
         masses = block.get("payload")
         held = None if masses is None and not self.payload else Payload(self.payload if masses is None else masses)
-        return at_positions(
-            self.robot,
-            self.quantities,
-            self.positions.of(self.robot, block),
-            payload=held,
-            forces=self.forces,
-            largest_condition=self.largest_condition,
-        )
+        positions = self.positions.of(self.robot, block)
+        judged: dict[str, Any] = {"forces": self.forces, "largest_condition": self.largest_condition}
+        return at_positions(self.robot, self.quantities, positions, payload=held, **judged)
 
 
 def workspace_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: Mapping[str, str]) -> Study:
     positions, checked = positions_and_axes(robot, axes, at, PAYLOAD_AXIS)
     payload = number_option(options, "payload", "kg", 0.0)
-    swept = any(axis.name == "payload" for axis in checked)
-    if swept and "payload" in options:
+    if "payload" in options and any(axis.name == "payload" for axis in checked):
         raise ModelError("it is an axis, too", field="option payload", remedy="Give one of them")
     masses = next((axis.values for axis in checked if axis.name == "payload"), np.array([payload]))
     if (masses < 0).any():
@@ -90,7 +86,10 @@ def workspace_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float],
         raise ModelError(f"expected a number >= 1, got {largest_condition:g}", field="option condition")
     quantities = available(robot, options.get("quantities"))
     limited = bool(np.isfinite(robot.max_forces).any()) and "force" in available(robot, None)
-    forces = _yes(options, "forces", default=limited)
+    wanted = options.get("forces", YES if limited else NO)
+    if wanted not in (YES, NO):
+        raise ModelError(f"expected {YES} or {NO}, got {wanted!r}", field="option forces")
+    forces = wanted == YES
     check_quantities(robot, quantities, forces=forces, condition=largest_condition is not None)
     weighed = (forces and "limit" in quantities) or any(name.startswith("force") for name in quantities)
     if (masses > 0).any() and not weighed:
@@ -100,16 +99,11 @@ def workspace_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float],
     if robot.loops is not None:
         named, unknown = (*named, unknown_words(robot)), len(named)
     judged = {"forces": forces, "condition": largest_condition, "payload": payload}
-    units = common_unit(actuator.unit for actuator in robot.actuators)
+    units = {"force": common_unit(actuator.unit for actuator in robot.actuators)}
+    coded = {"limit": dict(enumerate(named))}
     results = tuple(
-        Result(
-            name,
-            QUANTITIES[name].dtype,
-            units if name == "force" else QUANTITIES[name].unit,
-            QUANTITIES[name].meaning,
-            codes=dict(enumerate(named)) if name == "limit" else {},
-        )
-        for name in quantities
+        Result(name, known.dtype, units.get(name, known.unit), known.meaning, codes=coded.get(name, {}))
+        for name, known in ((name, QUANTITIES[name]) for name in quantities)
     )
     return Study(
         name="workspace",
@@ -127,19 +121,9 @@ def available(robot: Robot, wanted: str | None) -> tuple[str, ...]:
         return check_quantities(robot, [name.strip() for name in wanted.split(",")])
     found: list[str] = []
     for name in ("limit", "condition", "force"):
-        try:
+        with suppress(ModelError):
             found += check_quantities(robot, [name])
-        except ModelError:
-            continue
     return tuple(found)
-
-
-def _yes(options: Mapping[str, str], name: str, *, default: bool) -> bool:
-    if name not in options:
-        return default
-    if options[name] not in (YES, NO):
-        raise ModelError(f"expected {YES} or {NO}, got {options[name]!r}", field=f"option {name}")
-    return options[name] == YES
 
 
 @dataclass(frozen=True)

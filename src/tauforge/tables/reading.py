@@ -15,7 +15,7 @@ from types import MappingProxyType
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.errors import ModelError
+from tauforge.errors import ModelError, in_file
 from tauforge.tables.table import HEADER_ROW, PARENTHESES, CsvTable
 from tauforge.units import UNITS, known_spelling
 
@@ -36,16 +36,15 @@ def read_csv(path: str | os.PathLike[str], synonyms: Mapping[str, str] = Mapping
     cells are checked when their column is taken; other columns may hold anything.
     """
     path = Path(path)
-    try:
-        text = _text(path)
-        names, units, start = _header(text)
-        return CsvTable(path, names, units, *_numbers(text, names, start), synonyms)
-    except OSError as error:
-        raise ModelError(f"the file cannot be read: {error.strerror}", file=path) from None
-    except csv.Error as error:
-        raise ModelError(f"not a valid CSV file: {error}", file=path) from None
-    except ModelError as error:
-        raise error.located(path) from None
+    with in_file(path):
+        try:
+            text = _text(path)
+            names, units, start = _header(text)
+            return CsvTable(path, names, units, *_numbers(text, names, start), synonyms)
+        except OSError as error:
+            raise ModelError(f"the file cannot be read: {error.strerror}") from None
+        except csv.Error as error:
+            raise ModelError(f"not a valid CSV file: {error}") from None
 
 
 def _text(path: Path) -> str:

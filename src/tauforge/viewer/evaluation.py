@@ -13,7 +13,7 @@ from tauforge.evaluation.arguments import ON_SINGULAR
 from tauforge.pictures.animation_frames import Forces
 from tauforge.robots.drawing import Reaction
 from tauforge.robots.formulations import FORMULATION
-from tauforge.robots.loads import Payload
+from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.positions import condition as body_condition
 from tauforge.robots.records import LimitedQuantity
 from tauforge.robots.robot import Robot
@@ -41,6 +41,11 @@ class State(NamedTuple):
     payload: float
     gravity: float
     formulation: str | None = None
+
+    @property
+    def motion(self) -> tuple[Array, Array, Array]:
+        """Position, velocity and acceleration."""
+        return self[:3]
 
     @property
     def loads(self) -> Loads:
@@ -82,8 +87,7 @@ class Evaluation:
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
-        gravity = np.asarray(robot.gravity, float)
-        self.gravity = float(np.linalg.norm(gravity))  # m/s^2
+        self.gravity = float(np.linalg.norm(np.asarray(robot.gravity, float)))  # m/s^2
         self._heavy: Robot = robot
         self._weightless: Robot | None = None
         if "gravity" in robot.varying_fields and self.gravity:
@@ -91,8 +95,7 @@ class Evaluation:
         elif "gravity" in robot.varying_fields:
             self._heavy, self._weightless = robot.replace(gravity=tuple(DOWN)), robot
         self._guarded = robot.functions["inverse_dynamics"].guard is not None
-        optional = [argument.name for argument in robot.functions["inverse_dynamics"].optional]
-        self.takes_payload = "payload" in optional
+        self.takes_payload = PAYLOAD in robot.functions["inverse_dynamics"].optional
         self.problem = self._why_never("inverse_dynamics")
         self._has_energy = not self._why_never("energy")
 
@@ -117,11 +120,8 @@ class Evaluation:
             motion = self.robot.random_states(USUAL_STATES)
         except TauforgeError:  # a robot that hardly stands anywhere
             return np.zeros(len(self.robot.actuators))
-        forces = self._forces(
-            self.start()._replace(position=motion[0], velocity=motion[1], acceleration=motion[2]), None
-        )
-        largest: Array = np.nan_to_num(np.abs(forces), posinf=0.0).max(axis=0)
-        return largest
+        forces = self._forces(State(*motion, 0.0, self.gravity), None)
+        return np.asarray(np.nan_to_num(np.abs(forces), posinf=0.0).max(axis=0))
 
     def unloaded(self, state: State) -> State:
         """The same motion of the robot as it was given: without a payload, with its own gravity, by its own choice."""
@@ -164,12 +164,7 @@ class Evaluation:
 
         Identity: those of `read`, row by row.
         """
-
-        def forces(position: Array, velocity: Array, acceleration: Array) -> Array:
-            rows = state._replace(position=position, velocity=velocity, acceleration=acceleration)
-            return self._forces(rows, state.formulation)
-
-        return forces
+        return lambda q, qd, qdd: self._forces(State(q, qd, qdd, *state.loads), state.formulation)
 
     def warm_up(self, is_wanted: Callable[[], bool]) -> None:
         """Makes the kernels that the first payload, the first other gravity and both need.
@@ -187,12 +182,11 @@ class Evaluation:
         if self.problem:
             return ()
         loads, scale = self._loads(state), self._scale(state)
-        motion = state.position, state.velocity, state.acceleration
         try:
-            heavy = self._heavy.reactions(*motion, **loads)
+            heavy = self._heavy.reactions(*state.motion, **loads)
             if scale == 1.0 or self._weightless is None:
                 return heavy
-            free = self._weightless.reactions(*motion, **loads)
+            free = self._weightless.reactions(*state.motion, **loads)
         except SingularityError:
             return ()
         return tuple(
@@ -211,12 +205,12 @@ class Evaluation:
         return ""
 
     def _why_no_forces(self, state: State) -> str:
-        if not np.isfinite(np.concatenate([state.position, state.velocity, state.acceleration])).all():
+        if not np.isfinite(np.concatenate(state.motion)).all():
             return "no forces: the position, velocity or acceleration is not finite"
         condition = told_condition(self.robot, state.position)
         if self._guarded and condition is not None and condition >= SINGULAR_CONDITION:
             try:
-                self.robot.inverse_dynamics(state.position, state.velocity, state.acceleration)
+                self.robot.inverse_dynamics(*state.motion)
             except SingularityError as error:
                 return f"singular: {error.reason.removeprefix(f'{self.robot.name}: ')}"
         return "no forces: what was computed is not finite, though the pose is not singular"
@@ -241,26 +235,24 @@ class Evaluation:
             options[ON_SINGULAR] = "nan"
         if formulation is not None:
             options[FORMULATION] = formulation
-        return self._by_gravity(state, options)
+        return self._by_gravity(state, lambda robot: np.asarray(robot.inverse_dynamics(*state.motion, **options)))
 
-    def _by_gravity(self, state: State, options: dict[str, Any]) -> Array:
-        motion, scale = (state.position, state.velocity, state.acceleration), self._scale(state)
-        heavy = np.asarray(self._heavy.inverse_dynamics(*motion, **options))
+    def _by_gravity(self, state: State, of: Callable[[Robot], Array]) -> Array:
+        """Numbers that are linear in gravity. of: those of a robot"""
+        heavy, scale = of(self._heavy), self._scale(state)
         if scale == 1.0 or self._weightless is None:
             return heavy
-        free = np.asarray(self._weightless.inverse_dynamics(*motion, **options))
+        free = of(self._weightless)
         return np.asarray(free + scale * (heavy - free))
 
     def _energy(self, state: State) -> tuple[float, float]:
         """Kinetic and potential; NaN at a singular position. Energy of springs does not grow with gravity."""
-        options, scale = self._loads(state), self._scale(state)
+        options = self._loads(state)
         if self.robot.functions["energy"].guard is not None:
             options[ON_SINGULAR] = "nan"
-        kinetic, potential = self._heavy.energy(state.position, state.velocity, **options)
-        if scale == 1.0 or self._weightless is None:
-            return float(kinetic), float(potential)
-        free = float(self._weightless.energy(state.position, state.velocity, **options)[1])
-        return float(kinetic), free + scale * (float(potential) - free)
+        motion = state.position, state.velocity
+        kinetic, potential = self._by_gravity(state, lambda robot: np.array(robot.energy(*motion, **options)))
+        return float(kinetic), float(potential)
 
 
 def not_unique(reactions: Sequence[Reaction]) -> str:

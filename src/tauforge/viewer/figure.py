@@ -123,18 +123,14 @@ def ellipsoids(drawing: Drawing, size: float) -> Bodies:
     bodies = drawing.ellipsoids
     frames = np.reshape([body.transform for body in bodies], (-1, 4, 4))
     scales = np.maximum(np.reshape([body.semi_axes for body in bodies], (-1, 3)), 1e-3 * size)
-    turns = quaternions(frames[:, :3, :3]) if len(bodies) else np.zeros((0, 4))
-    names = tuple(body.name for body in bodies)
-    return Bodies(Placed(frames[:, :3, 3], turns, scales), names, colours.rgb_rows([colours.CENTRE] * len(bodies)))
+    placed, names = Placed(frames[:, :3, 3], quaternions(frames[:, :3, :3]), scales), (body.name for body in bodies)
+    return Bodies(placed, tuple(names), colours.rgb_rows([colours.CENTRE] * len(bodies)))
 
 
 def plates(drawing: Drawing, size: float) -> list[tuple[str, Mesh]]:
     """The bodies that outlines go round, with the part they belong to."""
-    found = []
-    for outline in outlines(drawing.segments):
-        corners = np.array([drawing.segments[k].start for k in outline])
-        found.append((drawing.segments[outline[0]].part, plate(corners, THICKNESS * size)))
-    return found
+    rings = [[drawing.segments[k] for k in outline] for outline in outlines(drawing.segments)]
+    return [(ring[0].part, plate(np.array([edge.start for edge in ring]), THICKNESS * size)) for ring in rings]
 
 
 def force_arrows(drawing: Drawing, shares: Array, rgb: Array, size: float) -> Arrows:
@@ -264,29 +260,17 @@ def corners(path: Array, tolerance: float) -> Array:
     return path[sorted(kept)]
 
 
-class NamedPart(NamedTuple):
-    """All points within a radius of a line: a ball where the line has no length.
-
-    start, end: (3,) m; radius: m
-    """
-
-    name: str
-    start: Array
-    end: Array
-    radius: float
-
-
-def named_parts(drawing: Drawing, size: float) -> list[NamedPart]:
-    """Joints, links, legs and edges, as thick as they are drawn.
+def named_parts(drawing: Drawing, size: float) -> list[Bar]:
+    """Joints, links, legs and edges, as thick as they are drawn. A joint is a bar without a length.
 
     size: m, the robot's extent
     """
-    parts = [NamedPart(piece.name, piece.start, piece.end, piece.radius) for piece in bars_of(drawing, size)]
     joints = [point for point in drawing.points if point.part == JOINT]
-    return parts + [NamedPart(joint.name, joint.place, joint.place, JOINT_RADIUS * size) for joint in joints]
+    balls = [Bar(joint.name, joint.place, joint.place, JOINT_RADIUS * size, colours.JOINT) for joint in joints]
+    return bars_of(drawing, size) + balls
 
 
-def parts_html(parts: Iterable[NamedPart], size: float) -> str:
+def parts_html(parts: Iterable[Bar], size: float) -> str:
     """The parts as data for the page's script, names.js."""
     digits = PAGE_DIGITS - math.floor(math.log10(size))
     rows = [
@@ -315,9 +299,7 @@ def joint_labels(drawing: Drawing, size: float) -> dict[str, Array]:
     size: m, the robot's extent
     """
     groups: list[tuple[list[str], Array]] = []
-    for point in drawing.points:
-        if point.part != JOINT:
-            continue
+    for point in (point for point in drawing.points if point.part == JOINT):
         near = (names for names, place in groups if np.linalg.norm(point.place - place) < SHARED_LABEL * size)
         names = next(near, None)
         if names is None:

@@ -106,7 +106,7 @@ class RequestGuard:
             return False
         if name in LOCAL_NAMES:
             return int(found["port"] or HTTP_PORT) < PORTS
-        known = name in self.names or (self.any_address and is_address(name))
+        known = name in self.names or (self.any_address and address_of(name) is not None)
         return known and int(found["port"] or HTTP_PORT) == self.port
 
 
@@ -120,29 +120,24 @@ def normalised(host: str) -> str:
     if not text:
         raise ModelError("expected an address or a name, got ''", field="host")
     if "%" in text:
-        raise ModelError(
-            f"expected an address without a scope, got {host!r}: browsers open no such address",
-            field="host",
-            remedy="Give another address of this machine, or :: for all of them",
-        )
-    try:
-        return str(ipaddress.ip_address(text))
-    except ValueError:
-        return text.lower()
+        problem = f"expected an address without a scope, got {host!r}: browsers open no such address"
+        remedy = "Give another address of this machine, or :: for all of them"
+        raise ModelError(problem, field="host", remedy=remedy)
+    return str(address_of(text) or text.lower())
 
 
-def is_address(name: str) -> bool:
-    """True for a number. It cannot be made to lead elsewhere, as a name can."""
+def address_of(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The address that a number is, None for a name. A number cannot be made to lead elsewhere, as a name can."""
     try:
-        ipaddress.ip_address(name)
+        return ipaddress.ip_address(name)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def is_loopback(host: str) -> bool:
     """True if only this machine can reach the address."""
-    return host == "localhost" or (is_address(host) and ipaddress.ip_address(host).is_loopback)
+    address = address_of(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
 
 
 def bound_socket(host: str, port: int | None) -> socket.socket:
@@ -164,24 +159,14 @@ def bound_socket(host: str, port: int | None) -> socket.socket:
             raise ModelError(f"this machine does not know the address {host!r}", field="host") from None
         except OSError as problem:
             if problem.errno in NOT_OURS:  # no port would do
-                raise ModelError(
-                    f"this machine has no address {host}",
-                    field="host",
-                    remedy="Give an address of this machine, or 0.0.0.0 for all of them",
-                ) from None
+                remedy = "Give an address of this machine, or 0.0.0.0 for all of them"
+                raise ModelError(f"this machine has no address {host}", field="host", remedy=remedy) from None
             error = problem
     assert error is not None
+    reason = os.strerror(error.errno) if error.errno is not None else str(error)
     which = f"port {port}" if port is not None else f"any of the ports {ports[0]} to {ports[-1]}"
-    raise ModelError(
-        f"cannot listen on {which} of {host}: {_reason(error)}",
-        field="port",
-        remedy="Give another port, or 0 for any free one",
-    )
-
-
-def _reason(error: OSError) -> str:
-    """The system's words for an error, without those that Python adds."""
-    return (os.strerror(error.errno) if error.errno is not None else str(error)).lower()
+    refused = f"cannot listen on {which} of {host}: {reason.lower()}"
+    raise ModelError(refused, field="port", remedy="Give another port, or 0 for any free one")
 
 
 def name_in_url(host: str, bound: str) -> str:

@@ -107,53 +107,41 @@ class Panel:
             "velocity": [f"{c.velocity_column} ({c.unit}/s)" for c in robot.coordinates],
             "acceleration": [f"{c.acceleration_column} ({c.unit}/s²)" for c in robot.coordinates],
         }
-        values = (robot.positions.coordinates(start.position), start.velocity, start.acceleration)
-        for group, numbers in zip(GROUPS, values, strict=True):
+        start = start._replace(position=robot.positions.coordinates(start.position))
+        for group in GROUPS:
+            rows = enumerate(zip(labels[group], self.ranges[group], getattr(start, group), strict=True))
             with gui.add_folder(group.capitalize(), expand_by_default=group == "position"):
                 self.sliders[group] = [
-                    self._slider(gui, label, limits, float(value))
-                    for label, limits, value in zip(labels[group], self.ranges[group], numbers, strict=True)
+                    _slider(gui, label, limits, float(value), partial(self._session.change, group, k))
+                    for k, (label, limits, value) in rows
                 ]
-            for k, slider in enumerate(self.sliders[group]):
-                slider.on_update(from_user(partial(self._moved, group, k)))
         buttons = gui.add_button_group("", ("At rest", "Home"))
         buttons.on_click(from_user(lambda name: self._session.rest(home=name == "Home")))
-
-    def _moved(self, group: str, k: int, value: float) -> None:
-        self._session.change(group, k, self.ranges[group][k].within(value))
-
-    def _slider(self, gui: Any, label: str, limits: Range, value: float) -> Any:
-        return gui.add_slider(label, limits.lower, limits.upper, limits.step, limits.stepped(value))
 
     def _build_loads(self, gui: Any, evaluation: Evaluation, masses: Range) -> None:
         self.payload = self.gravity = self.formulation = None
         self._masses, self._gravities = masses, gravity_range(evaluation.gravity)
         if evaluation.problem:
             return
+        load = self._session.load
         if evaluation.takes_payload:
-            self.payload = self._slider(gui, "Payload (kg)", masses, 0.0)
-            self.payload.on_update(from_user(partial(self._loaded, "payload", masses)))
+            self.payload = _slider(gui, "Payload (kg)", masses, 0.0, lambda mass: load(payload=mass))
         if evaluation.takes_gravity:
-            self.gravity = self._slider(gui, "Gravity (m/s²)", self._gravities, evaluation.gravity)
-            self.gravity.on_update(from_user(partial(self._loaded, "gravity", self._gravities)))
-        names = evaluation.formulations
-        if len(names) > 1:
+            own = evaluation.gravity
+            self.gravity = _slider(gui, "Gravity (m/s²)", self._gravities, own, lambda size: load(gravity=size))
+        if len(names := evaluation.formulations) > 1:
             default = self.robot.formulations.default
-            self.formulation = gui.add_dropdown(
-                "Formulation", names, initial_value=default, hint="Others show how far they are from the default"
-            )
-            self.formulation.on_update(from_user(lambda name: self._session.load(formulation=name)))
+            hint = "Others show how far they are from the default"
+            self.formulation = gui.add_dropdown("Formulation", names, initial_value=default, hint=hint)
+            self.formulation.on_update(from_user(lambda name: load(formulation=name)))
         gui.add_button("Reset loads").on_click(from_user(lambda _: self._session.reset_loads()))
-
-    def _loaded(self, name: str, limits: Range, value: float) -> None:
-        self._session.load(**{name: limits.within(value)})
 
     def _build_shown(self, gui: Any) -> None:
         start = VisibleParts()
         self.checkboxes = {
             name: gui.add_checkbox(label, getattr(start, name), hint=hint or None)
             for name, label, hint in CHECKBOXES
-            if name != "shapes" or self._session.has_shapes
+            if name != "shapes" or len(self._session.scene.shapes)
         }
         for box in self.checkboxes.values():
             box.on_update(from_user(lambda _: self._session.show(self.shown())))
@@ -175,6 +163,13 @@ class Range(NamedTuple):
     def stepped(self, value: float) -> float:
         """The slider's place for a value: a whole number of steps, so that it has few digits."""
         return self.within(round(value, -math.floor(math.log10(self.step) + 0.5)))
+
+
+def _slider(gui: Any, label: str, limits: Range, value: float, act: Callable[[float], None]) -> Any:
+    """A slider that acts with what a user wants, within its limits."""
+    slider = gui.add_slider(label, limits.lower, limits.upper, limits.step, limits.stepped(value))
+    slider.on_update(from_user(lambda wanted: act(limits.within(wanted))))
+    return slider
 
 
 def range_of(lower: float, upper: float) -> Range:
@@ -240,9 +235,8 @@ class Gizmo:
         drawing = robot.drawing(np.asarray(robot.positions.default, float))
         if robot.moved_body is None or self._pose(drawing) is None:
             return
-        self._controls = scene.add_transform_controls(
-            "/gizmo", scale=HANDLE_SCALE * size, depth_test=False, opacity=0.6
-        )
+        scale = HANDLE_SCALE * size
+        self._controls = scene.add_transform_controls("/gizmo", scale=scale, depth_test=False, opacity=0.6)
         self._controls.on_update(self._moved)
         self.follow(drawing, visible=True)
 
@@ -259,16 +253,14 @@ class Gizmo:
         if self._dragged_at is not None and time.perf_counter() - self._dragged_at < LETS_GO:
             return
         self._dragged_at = None
-        pose = self._pose(drawing)
-        if pose is not None:
+        if (pose := self._pose(drawing)) is not None:
             self._controls.position, self._controls.wxyz = pose[:3, 3], quaternions(pose[:3, :3])
 
     async def _moved(self, event: Any) -> None:
         if event.phase == "end":
             self._dragged_at = -np.inf
             self._session.let_go()
-            return
-        if event.phase == "update":
+        elif event.phase == "update":
             self._dragged_at = time.perf_counter()
             pose = np.eye(4)
             pose[:3, :3], pose[:3, 3] = rotation(np.asarray(event.target.wxyz, float)), event.target.position

@@ -36,12 +36,10 @@ def readings_html(robot: Robot, reading: Reading, scales: Array) -> str:
     """
     parts = [*_forces(robot, reading, scales), *_sensors(robot, reading), *_limits(reading.limited)]
     parts += [*_condition(reading), *_energy(reading)]
-    texts = [("unreached", colours.OVER, reading.unreached), ("problem", colours.OVER, reading.problem)]
-    texts += [("note", colours.BASE, reading.note)]
     lines = [
-        f'<div data-{key} style="color:{colour};font-size:12px">{escape(text)}</div>'
-        for key, colour, text in texts
-        if text
+        f'<div data-{key} style="color:{colour};font-size:12px">{escape(getattr(reading, key))}</div>'
+        for key, colour in (("unreached", colours.OVER), ("problem", colours.OVER), ("note", colours.BASE))
+        if getattr(reading, key)
     ]
     table = f'<table style="{TABLE_STYLE}">{"".join(parts)}</table>'
     return f'<div style="padding:0 .9em .6em">{"".join(lines)}{table}</div>'
@@ -67,16 +65,18 @@ def _forces(robot: Robot, reading: Reading, scales: Array) -> Iterator[str]:
     for k, actuator in enumerate(robot.actuators):
         force, limited = float(forces[k]), math.isfinite(actuator.max_force)
         filled = force / (actuator.max_force if limited else float(scales[k]) or 1.0)
-        hint = f"limit {number(actuator.max_force, PANEL_DIGITS)} {actuator.unit}" if limited else "no limit"
-        text = f"{number(force, PANEL_DIGITS)} {actuator.unit}"
-        yield _row(actuator.words, _both_ways(filled, colours.of_share(float(shares[k]))), text, f"force-{k}", hint)
+        hint = f"limit {_text(actuator.max_force, actuator.unit)}" if limited else "no limit"
+        bar = _both_ways(filled, colours.of_share(float(shares[k])))
+        yield _row(actuator.words, bar, _text(force, actuator.unit), f"force-{k}", hint)
     if reading.difference is not None:
         yield _head("Difference to the default")
         differences = _flat(reading.difference, scales)
         for k, actuator in enumerate(robot.actuators):
-            yield _row(
-                actuator.words, "", f"{number(float(differences[k]), PANEL_DIGITS)} {actuator.unit}", f"difference-{k}"
-            )
+            yield _row(actuator.words, "", _text(differences[k], actuator.unit), f"difference-{k}")
+
+
+def _text(value: float, unit: str) -> str:
+    return f"{number(float(value), PANEL_DIGITS)} {unit}"
 
 
 def _flat(values: Array, scales: Array) -> Array:
@@ -89,7 +89,7 @@ def _sensors(robot: Robot, reading: Reading) -> Iterator[str]:
         yield _head("Sensors")
         each = [
             f'<span style="white-space:nowrap">{escape(sensor.column)}&nbsp;<span data-key="sensor-{k}">'
-            f"{number(float(value), PANEL_DIGITS)} {escape(sensor.unit)}</span></span>"
+            f"{_text(value, escape(sensor.unit))}</span></span>"
             for k, (sensor, value) in enumerate(zip(robot.sensors.quantities, reading.sensors, strict=True))
         ]
         yield f'<tr><td colspan="3">{", ".join(each)}</td></tr>'
@@ -104,9 +104,7 @@ def _limits(limited: Sequence[LimitedQuantity]) -> Iterator[str]:
         value = float(one.values[0])
         within = _room(one) >= 0
         colour = colours.OVER if not within else colours.NEAR if _room(one) < 1 - colours.NEAR_SHARE else colours.LOW
-        yield _row(
-            one.name, _between(one, value, colour), f"{number(value, PANEL_DIGITS)} {one.unit}", "limit", _range(one)
-        )
+        yield _row(one.name, _between(one, value, colour), _text(value, one.unit), "limit", _range(one))
 
 
 def _room(one: LimitedQuantity) -> float:
@@ -142,7 +140,7 @@ def _energy(reading: Reading) -> Iterator[str]:
         return
     yield _head("Energy")
     for name, value in zip(("kinetic", "potential"), reading.energy, strict=True):
-        yield _row(name, "", f"{number(value, PANEL_DIGITS)} J", name)
+        yield _row(name, "", _text(value, "J"), name)
 
 
 def _head(text: str) -> str:

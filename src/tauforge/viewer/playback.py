@@ -91,8 +91,7 @@ def singular_times(robot: Robot, frames: AnimationFrames) -> SingularTimes:
 
     Between frames it goes on straight lines.
     """
-    values = singularity(robot, frames.position)
-    if values is not None:
+    if (values := singularity(robot, frames.position)) is not None:
         return SingularTimes(IS_SINGULAR, _zeros(frames.times, values))
     return SingularTimes(NEARLY_SINGULAR, _red_peaks(robot, frames))
 

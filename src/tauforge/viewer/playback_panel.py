@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import tempfile
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +18,7 @@ from tauforge.robots.robot import Robot
 from tauforge.simulation.recording import Recording
 from tauforge.tables.robot_columns import TIME, columns_of
 from tauforge.tables.table import write_csv
+from tauforge.validation import listed
 from tauforge.viewer import colours
 from tauforge.viewer.panel import from_user
 from tauforge.viewer.playback import SPEEDS, Clip
@@ -54,10 +56,8 @@ class PlaybackPanel:
         self.button = server.gui.add_button("Play")
         self.button.on_click(from_user(lambda _: session.play(not session.clock.playing)))
         server.gui.add_button("Frame all", hint="The whole motion in sight").on_click(self._framed)
-        first = clips[0]
-        self.scrub = server.gui.add_slider(
-            "Time (s)", first.start, max(first.end, first.start + TICK), TICK, first.start
-        )
+        start, end = clips[0].start, max(clips[0].end, clips[0].start + TICK)
+        self.scrub = server.gui.add_slider("Time (s)", start, end, TICK, start)
         self.scrub.on_update(from_user(session.go))
         self.time = server.gui.add_html("")
         self.speed = server.gui.add_dropdown("Speed", SPEEDS, initial_value="1")
@@ -73,14 +73,8 @@ class PlaybackPanel:
         self.scrub.min, self.scrub.max = clip.start, max(clip.end, clip.start + TICK)
         with self._folder:
             for chart in charts_of(self.robot, clip):
-                node = self._gui.add_uplot(
-                    chart.data(clip.start),
-                    chart.series(),
-                    title=chart.title,
-                    height=CHART_HEIGHT,
-                    scales={"x": {"time": False}},
-                    legend={"show": False},
-                )
+                look = {"height": CHART_HEIGHT, "scales": {"x": {"time": False}}, "legend": {"show": False}}
+                node = self._gui.add_uplot(chart.data(clip.start), chart.series(), title=chart.title, **look)
                 self._charts.append((chart, node))
 
     def show_forces(self, clip: Clip, time: float) -> None:
@@ -93,8 +87,7 @@ class PlaybackPanel:
 
     def show_time(self, time: float, playing: bool) -> None:
         """Updates scrub bar, text, button and cursors."""
-        clip = self._clip
-        if clip is None:
+        if (clip := self._clip) is None:
             return
         self.scrub.value = round(time, 2)
         self.time.content = time_html(time, clip)
@@ -112,9 +105,8 @@ def time_html(time: float, clip: Clip) -> str:
     lines = [f'<span data-key="time">{time:.2f} / {clip.end:.2f} s</span>']
     marked = clip.singular_times
     if len(marked.times):
-        listed = ", ".join(f"{t:.2f} s" for t in marked.times[:MARKS_LISTED])
-        more = f" and {len(marked.times) - MARKS_LISTED} more" if len(marked.times) > MARKS_LISTED else ""
-        lines.append(f'<span style="color:{colours.OVER}">{marked.words} at {listed}{more}</span>')
+        times = listed((f"{t:.2f} s" for t in marked.times), MARKS_LISTED)
+        lines.append(f'<span style="color:{colours.OVER}">{marked.words} at {times}</span>')
     if clip.frames.thinned:
         count, step = len(clip.frames.times), 1e3 * clip.frames.duration / (len(clip.frames.times) - 1)
         lines.append(f"<span data-thinned>a long run: {count:,} pictures of it, one every {step:.0f} ms</span>")
@@ -144,12 +136,9 @@ class Chart(NamedTuple):
 
     def series(self) -> tuple[dict[str, Any], ...]:
         """uPlot's descriptions of what `data` gives."""
-        lines = [
-            {"label": name, "stroke": colours.CURVES[k % len(colours.CURVES)], "width": 1.5, "points": {"show": False}}
-            for k, name in enumerate(self.names)
-        ]
-        cursor = {"label": "now", "stroke": CURSOR, "width": 1.5, "points": {"show": False}}
-        return ({"label": "time (s)"}, *lines, cursor)
+        lines = (*zip(self.names, cycle(colours.CURVES), strict=False), ("now", CURSOR))
+        looks = ({"label": name, "stroke": colour, "width": 1.5, "points": {"show": False}} for name, colour in lines)
+        return ({"label": "time (s)"}, *looks)
 
 
 def charts_of(robot: Robot, clip: Clip) -> list[Chart]:

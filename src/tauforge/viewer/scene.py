@@ -64,9 +64,8 @@ class Scene:
         self._bars = self._bodies("/robot/bars", figure.bars(drawing, self.size), bar)
         self._joints = self._bodies("/robot/joints", self._joint_balls(drawing), ball)
         self._centres = self._bodies("/robot/centres", self._centre_balls(drawing), ball)
-        self._ellipsoids = self._bodies(
-            "/robot/ellipsoids", figure.ellipsoids(drawing, self.size), triangles.ball(), ELLIPSOID_OPACITY
-        )
+        masses = figure.ellipsoids(drawing, self.size)
+        self._ellipsoids = self._bodies("/robot/ellipsoids", masses, triangles.ball(), ELLIPSOID_OPACITY)
         self._plates = [
             api.add_mesh_simple(
                 f"/robot/plate {k}",
@@ -148,10 +147,10 @@ class Scene:
             node.remove()
         self._path = []
         if len(path) > 1:
-            way = corners(path, PATH_WIDTH * self.size / 4)
+            width = PATH_WIDTH * self.size
+            way = corners(path, width / 4)
             lines = np.stack([way[:-1], way[1:]], axis=1).astype(np.float32)
             colour = colours.rgb(colours.PATH)
-            width = PATH_WIDTH * self.size
             self._path.append(self.api.add_line_segments("/path", lines, colour, thickness=width))
         if len(singular):
             marks = figure.marks(singular, "singular", MARK_RADIUS * self.size, colours.OVER)
@@ -206,9 +205,8 @@ class Scene:
         wxyzs, places = _axes_of(drawing, name)
         if not len(wxyzs):
             return Absent()
-        return self.api.add_batched_axes(
-            path, wxyzs, places, axes_length=AXES_LENGTH * self.size, axes_radius=AXES_RADIUS * self.size
-        )
+        length, radius = AXES_LENGTH * self.size, AXES_RADIUS * self.size
+        return self.api.add_batched_axes(path, wxyzs, places, axes_length=length, axes_radius=radius)
 
     def _place_labels(self) -> None:
         """Updates the labels and their places."""
@@ -230,8 +228,7 @@ def _axes_of(drawing: Drawing, name: str | None) -> tuple[Array, Array]:
     """Quaternions (k, 4) and places (k, 3) of all frames, or of the one of this name."""
     frames = [frame.transform for frame in drawing.frames if name is None or frame.name == name]
     transforms = np.reshape(frames, (-1, 4, 4))
-    turns = figure.quaternions(transforms[:, :3, :3]) if len(frames) else np.zeros((0, 4))
-    return turns, transforms[:, :3, 3]
+    return figure.quaternions(transforms[:, :3, :3]), transforms[:, :3, 3]
 
 
 class ArrowNodes:
@@ -272,31 +269,25 @@ def added(api: Any, name: str, bodies: Bodies, mesh: Mesh, opacity: float | None
     """A node of many bodies of one shape."""
     if not bodies.names:
         return Absent()
-    return api.add_batched_meshes_simple(
-        name,
-        mesh.vertices * np.float32(UNIT),
-        mesh.faces,
-        batched_wxyzs=bodies.placed.wxyzs,
-        batched_positions=bodies.placed.places,
-        batched_scales=_scales(bodies),
-        batched_colors=linear(bodies.rgb),
-        opacity=opacity,
-        lod="off",
-        cast_shadow=False,
-        receive_shadow=False,
-    )
+    look = {"opacity": opacity, "lod": "off", "cast_shadow": False, "receive_shadow": False}
+    vertices = mesh.vertices * np.float32(UNIT)
+    return api.add_batched_meshes_simple(name, vertices, mesh.faces, **_batched(bodies), **look)
 
 
 def place(node: Any, bodies: Bodies) -> None:
     """Moves and paints the bodies of a node."""
-    placed = bodies.placed
-    node.batched_positions, node.batched_wxyzs, node.batched_scales = placed.places, placed.wxyzs, _scales(bodies)
-    node.batched_colors = linear(bodies.rgb)
+    for name, value in _batched(bodies).items():
+        setattr(node, name, value)
 
 
-def _scales(bodies: Bodies) -> Array:
-    """Scales (k, 3) of the bodies that viser got."""
-    return bodies.placed.scales / UNIT
+def _batched(bodies: Bodies) -> dict[str, Array]:
+    """Properties of a node for each of its bodies, by the names of viser."""
+    return {
+        "batched_positions": bodies.placed.places,
+        "batched_wxyzs": bodies.placed.wxyzs,
+        "batched_scales": bodies.placed.scales / UNIT,
+        "batched_colors": linear(bodies.rgb),
+    }
 
 
 class ShapeNodes:
@@ -310,7 +301,7 @@ class ShapeNodes:
     def __init__(self, api: Any, robot: str, drawing: Drawing, picker: Callable[[str], Callable[[Any], Any]]) -> None:
         self._bodies = bodies_of(robot, drawing.solids, MOST_TAB_FACES)
         self.extent = extent_with(self._bodies, drawing)
-        self._nodes = [self._added(api, body) for body in self._bodies]
+        self._nodes = [_mesh_of(api, body) for body in self._bodies]
         for node, body in zip(self._nodes, self._bodies, strict=True):
             node.on_click(picker(drawing.solids[body.solid].name))
         self.place(drawing)
@@ -326,18 +317,14 @@ class ShapeNodes:
 
     def place(self, drawing: Drawing) -> None:
         """Places the solids at one position."""
-        if not self._nodes:
-            return
-        poses = np.stack([drawing.solids[body.solid].transform for body in self._bodies])
+        poses = np.reshape([drawing.solids[body.solid].transform for body in self._bodies], (-1, 4, 4))
         for node, turn, place in zip(self._nodes, quaternions(poses[:, :3, :3]), poses[:, :3, 3], strict=True):
             node.wxyz, node.position = turn, place
 
-    def _added(self, api: Any, body: SolidMesh) -> Any:
-        return api.add_mesh_simple(
-            f"/shapes/{body.solid}",
-            body.mesh.vertices.astype(np.float32),
-            body.mesh.faces.astype(np.uint32),
-            color=tuple(round(255 * part) for part in body.rgba[:3]),
-            flat_shading=not body.is_round,
-            side="double",  # files often have some triangles the wrong way round
-        )
+
+def _mesh_of(api: Any, body: SolidMesh) -> Any:
+    vertices, faces = body.mesh.vertices.astype(np.float32), body.mesh.faces.astype(np.uint32)
+    colour = tuple(round(255 * part) for part in body.rgba[:3])
+    # files often have some triangles the wrong way round
+    look = {"color": colour, "flat_shading": not body.is_round, "side": "double"}
+    return api.add_mesh_simple(f"/shapes/{body.solid}", vertices, faces, **look)

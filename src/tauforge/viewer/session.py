@@ -54,11 +54,10 @@ class Session:
         self._pulled_to: Array | None = None  # the newest pose of the handle
         self._wanted: Array | None = None  # coordinates (n,) of the sliders where the robot is not, or not yet
         self._refused: tuple[Array, str] | None = None  # coordinates that have no position, and why
-        self._clock = Clock(0.0, 0.0)
+        self.clock = Clock(0.0, 0.0)
         self._following = False  # the clip decides the state, not the sliders
-        self._scale = colours.ForceScale(
-            [actuator.unit for actuator in self.robot.actuators], evaluation.usual_forces()
-        )
+        units = [actuator.unit for actuator in self.robot.actuators]
+        self._scale = colours.ForceScale(units, evaluation.usual_forces())
         around = surroundings(self.robot)
         self.scene = Scene(server.scene, self.robot, around)
         furnish(server, surroundings(self.robot, _together([self.scene.shapes.extent, *(c.extent for c in clips[:1])])))
@@ -93,15 +92,6 @@ class Session:
         with self._lock:
             clip, state = self._clip, self._state
         return None if clip is None else self._with_loads(clip, state)
-
-    @property
-    def clock(self) -> Clock:
-        return self._clock
-
-    @property
-    def has_shapes(self) -> bool:
-        """True if the model file has visuals that can be drawn."""
-        return bool(len(self.scene.shapes))
 
     def change(self, group: str, k: int, value: float) -> None:
         """Sets one coordinate, or one number of velocity or acceleration."""
@@ -138,9 +128,7 @@ class Session:
             position = start.position if home else self._state.position
             self._wanted = None
             self._scale.forget()
-            self._state = self._state._replace(
-                position=position, velocity=start.velocity, acceleration=start.acceleration
-            )
+            self._state = State(position, start.velocity, start.acceleration, *self._state.loads)
             self._live()
             self._sliders_late = True
 
@@ -156,9 +144,9 @@ class Session:
     def choose(self, clip: Clip) -> None:
         """Chooses another clip, from its start."""
         with self._changing():
-            before = self._clock
-            self._clip, self._clock = clip, Clock(clip.start, clip.end)
-            self._clock.speed, self._clock.begins_again = before.speed, before.begins_again
+            before = self.clock
+            self._clip, self.clock = clip, Clock(clip.start, clip.end)
+            self.clock.speed, self.clock.begins_again = before.speed, before.begins_again
             self._following = self._clip_changed = self._sliders_late = True
             self._wanted = None
             self._scale.forget()
@@ -167,16 +155,16 @@ class Session:
         """Plays from where the clock is, or stops there."""
         with self._changing():
             if playing and self._clip is not None:
-                self._clock.play()
+                self.clock.play()
                 self._following, self._wanted = True, None
             else:
-                self._clock.playing = False
+                self.clock.playing = False
             self._sliders_late = True
 
     def go(self, when: float) -> None:
         """Goes to a time of the clip, s."""
         with self._changing():
-            self._clock.go(when)
+            self.clock.go(when)
             self._following = self._clip is not None
             self._wanted = None if self._following else self._wanted
             self._sliders_late = True
@@ -184,7 +172,7 @@ class Session:
     def set_speed(self, speed: float) -> None:
         """Sets the speed of the clock, beside real time."""
         with self._lock:
-            self._clock.speed = speed
+            self.clock.speed = speed
 
     def _coordinates(self) -> Array:
         """Coordinates (n,) of the sliders."""
@@ -194,7 +182,7 @@ class Session:
         """Lets the sliders decide again."""
         if self._following:
             self._scale.forget()
-        self._following = self._clock.playing = False
+        self._following = self.clock.playing = False
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
@@ -222,7 +210,8 @@ class Session:
         last = followed = due = time.perf_counter()
         ran = False  # the clock, since `last`
         while True:
-            self._woken.wait(due - time.perf_counter() if self._clock.playing else self._patience())
+            patience = SLIDERS_FOLLOW if self._charts_late else self.gizmo.patience
+            self._woken.wait(due - time.perf_counter() if self.clock.playing else patience)
             if self._closed:
                 return
             self._woken.clear()
@@ -230,8 +219,8 @@ class Session:
             if now >= due:  # a late picture does not delay those after it
                 due = max(due + FRAME_TIME, now)
             with self._lock:
-                self._clock.advance(now - last if ran else 0.0)
-                ended, ran = ran and not self._clock.playing, self._clock.playing
+                self.clock.advance(now - last if ran else 0.0)
+                ended, ran = ran and not self.clock.playing, self.clock.playing
                 self._sliders_late |= ended or (ran and now - followed > SLIDERS_FOLLOW)
                 followed = now if self._sliders_late else followed
             last = now
@@ -239,10 +228,6 @@ class Session:
                 self._update()
             except Exception:  # whatever happens to one state, the next one must be shown
                 self.panel.readings.content = f"<pre>{escape(traceback.format_exc(limit=1)[-300:])}</pre>"
-
-    def _patience(self) -> float | None:
-        """Time until something must be looked at again though nobody asked, s; None for never."""
-        return SLIDERS_FOLLOW if self._charts_late else self.gizmo.patience
 
     def _warm_up(self) -> None:
         """Compiles ahead: the first payload must not wait for the compiler."""
@@ -255,15 +240,13 @@ class Session:
         unreached = self._follow_sliders()
         with self._lock:
             clip, following, asked, late = self._clip, self._following, self._asked, self._sliders_late
-            changed, shown, when = self._clip_changed, self._shown, self._clock.time
+            changed, shown, when = self._clip_changed, self._shown, self.clock.time
             self._asked, self._sliders_late, self._clip_changed = [], False, False
             frame = clip.frame_at(when) if following and clip is not None else None
             if frame is not None and clip is not None:
-                self._state = self._state._replace(
-                    position=clip.frames.position[frame],
-                    velocity=clip.frames.velocity[frame],
-                    acceleration=clip.frames.acceleration[frame],
-                )
+                motion = clip.frames.position, clip.frames.velocity, clip.frames.acceleration
+                q, qd, qdd = (rows[frame] for rows in motion)
+                self._state = State(q, qd, qdd, *self._state.loads)
             state, coordinates = self._state, self._coordinates()
         played = clip if frame is not None else None
         recorded = played is not None and played.is_recorded
@@ -288,7 +271,7 @@ class Session:
                 self._show_charts(clip, state, when, changed)
             if late:
                 self.panel.show_state(state, coordinates)
-                self.playback.show_time(when, self._clock.playing)
+                self.playback.show_time(when, self.clock.playing)
         self.server.flush()
         done = time.perf_counter()
         self.updates += 1

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.errors import UnsupportedFeatureError
+from tauforge.pictures.animation_frames import drawing_of, upward
 from tauforge.pictures.in_space import FLAT, STEEP
 from tauforge.robots.robot import Robot
 from tauforge.viewer.figure import turns_from_z
@@ -44,16 +44,10 @@ def surroundings(robot: Robot, extent: tuple[Array, Array] | None = None) -> Sur
 
     extent: (3,) the smallest and the largest coordinates to be seen, m; default those of the drawing
     """
-    drawing = robot.drawing(np.asarray(robot.positions.default, float))
-    if not drawing.points and not drawing.segments:
-        raise UnsupportedFeatureError(f"{robot.name} has no drawing", field="drawing")
+    drawing = drawing_of(robot, np.asarray(robot.positions.default, float))
     low, high = drawing.extent if extent is None else extent
-    gravity = np.asarray(robot.gravity, float)
-    strength = float(np.linalg.norm(gravity))
-    up = -gravity / strength if strength else np.array([0.0, 0.0, 1.0])
-    middle = (low + high) / 2
-    bases = [frame.transform[:3, 3] for frame in drawing.frames if frame.name == "base"]
-    foot = bases[0] if bases else low
+    up, middle = upward(robot), (low + high) / 2
+    foot = next((frame.transform[:3, 3] for frame in drawing.frames if frame.name == "base"), low)
     size = float(np.linalg.norm(high - low)) or 1.0
     side = EYE / np.linalg.norm(EYE)
     if np.abs(up) @ (high - low) < FLAT * size:  # what lies flat is seen from above
@@ -67,15 +61,9 @@ def furnish(server: Any, around: Surroundings) -> None:
     server.scene.set_up_direction(tuple(around.up))
     _light(server.scene, around)
     side = GROUND_SIDE * around.size
-    server.scene.add_grid(
-        "/ground",
-        side,
-        side,
-        cell_size=side / CELLS,
-        section_size=side / CELLS * 4,
-        wxyz=turns_from_z(around.up[None])[0],
-        position=around.ground,
-    )
+    cells = {"cell_size": side / CELLS, "section_size": side / CELLS * 4}
+    turn = turns_from_z(around.up[None])[0]
+    server.scene.add_grid("/ground", side, side, **cells, wxyz=turn, position=around.ground)
     eye = around.middle + EYE_DISTANCE * around.size * around.eye
     camera = server.initial_camera
     camera.up, camera.look_at, camera.position = tuple(around.up), tuple(around.middle), tuple(eye)
@@ -102,9 +90,8 @@ def _light(scene: Any, around: Surroundings) -> None:
     """Adds light without shadows and reflections, which take most of the time where a browser has no GPU."""
     scene.configure_default_lights(enabled=False, cast_shadow=False)
     scene.configure_environment_map(None)
-    scene.add_light_hemisphere(
-        "/sky", sky_color=SKY, ground_color=EARTH, intensity=SKY_LIGHT, position=tuple(around.up)
-    )
+    look = {"sky_color": SKY, "ground_color": EARTH, "intensity": SKY_LIGHT}
+    scene.add_light_hemisphere("/sky", **look, position=tuple(around.up))
     right = np.cross(around.up, around.eye)
     lamp = LAMP @ np.array([right / np.linalg.norm(right), around.up, around.eye])
     scene.add_light_directional("/lamp", intensity=LAMP_LIGHT, position=tuple(lamp))

@@ -21,8 +21,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from types import SimpleNamespace, TracebackType
-from typing import Any, Self
+from types import SimpleNamespace
+from typing import Any
 
 from tauforge.errors import ModelError
 from tauforge.extras import extra_for
@@ -38,9 +38,12 @@ from tauforge.viewer.session import Session
 from tauforge.viewer.surroundings import surroundings
 
 FRAME_HEIGHT = 600  # pixels in a notebook
+CONNECTIONS = logging.getLogger("tauforge.viewer.connections")  # faults of peers, such as connecting without a word
+CONNECTIONS.propagate = False  # they are not said in the terminal
+CONNECTIONS.addHandler(logging.NullHandler())
 
 
-class Viewer:
+class Viewer(contextlib.AbstractContextManager["Viewer"]):
     """A running viewer. It ends with `close`, with the block of `with`, or with the program.
 
     url:       what to open in a browser
@@ -69,12 +72,7 @@ class Viewer:
         while not self._closed.wait(0.5):  # a wait without an end would not hear Ctrl-C on every platform
             pass
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -208,14 +206,8 @@ def _guarded(module: Any, listening: socket.socket, guard: RequestGuard) -> Iter
         if port != guard.port:  # another server of viser's, which the program starts at the same time
             return original.asyncio.server.serve(handler, host, port, process_request=process_request, **options)
         used.append(True)
-        checked = _checked(guard, process_request)
-        return original.asyncio.server.serve(
-            guarding.screened(module, handler),
-            sock=listening,
-            process_request=checked,
-            logger=_connections(),
-            **options,
-        )
+        options |= {"sock": listening, "process_request": _checked(guard, process_request), "logger": CONNECTIONS}
+        return original.asyncio.server.serve(guarding.screened(module, handler), **options)
 
     infra.websockets = _Overlay(
         original, asyncio=_Overlay(original.asyncio, server=_Overlay(original.asyncio.server, serve=serve))
@@ -224,15 +216,6 @@ def _guarded(module: Any, listening: socket.socket, guard: RequestGuard) -> Iter
         yield used
     finally:
         infra.websockets = original
-
-
-def _connections() -> logging.Logger:
-    """Logger of faults of peers, such as connecting without a word. They are not said in the terminal."""
-    logger = logging.getLogger("tauforge.viewer.connections")
-    logger.propagate = False
-    if not logger.handlers:
-        logger.addHandler(logging.NullHandler())
-    return logger
 
 
 class _Overlay(SimpleNamespace):
@@ -259,8 +242,7 @@ def _checked(guard: RequestGuard, process_request: Callable[[Any, Any], Any]) ->
         if answer is not None:
             if file == guarding.FIRST_PAGE:
                 add_scripts(answer)
-            for name, value in page_headers(headers["Host"]).items():
-                answer.headers[name] = value
+            answer.headers.update(page_headers(headers["Host"]))
         return answer
 
     return check
@@ -301,10 +283,9 @@ def page_headers(host: str) -> dict[str, str]:
 def add_scripts(answer: Any) -> None:
     """Adds our scripts to the answer of websockets that has viser's first page."""
     packed = answer.headers.get("Content-Encoding") == "gzip"
-    body = with_scripts(answer.body, packed)
-    answer.body = body
+    answer.body = with_scripts(answer.body, packed)
     del answer.headers["Content-Length"]
-    answer.headers["Content-Length"] = str(len(body))
+    answer.headers["Content-Length"] = str(len(answer.body))
 
 
 @functools.lru_cache(maxsize=2)

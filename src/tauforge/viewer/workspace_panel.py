@@ -91,9 +91,8 @@ class WorkspacePanel:
         points = found.points.astype(np.float32)
         paint = colours.rgb_rows([chosen[name] for name in found.limits])
         self.hide()
-        self.cloud = self._scene.add_point_cloud(
-            "/workspace", points, paint, point_size=POINT_SIZE * self._size, point_shape="circle"
-        )
+        look = {"point_size": POINT_SIZE * self._size, "point_shape": "circle"}
+        self.cloud = self._scene.add_point_cloud("/workspace", points, paint, **look)
         self.legend.content = legend_html(chosen)
         self._hide.disabled = False
         return found

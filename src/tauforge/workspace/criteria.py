@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,17 +91,12 @@ class Criteria:
         not; 255 where a position is not finite.
         """
         flat = positions.reshape(-1, self.robot.positions.size)
-        found = np.empty(len(flat), np.uint8)
-        for rows in blocks(len(flat)):
-            found[rows] = self._codes(flat[rows])
-        return found.reshape(positions.shape[:-1])
+        return by_blocks(len(flat), "uint8", lambda rows: self._codes(flat[rows])).reshape(positions.shape[:-1])
 
     def _codes(self, positions: Array) -> Array:
         if self.chosen is None:
-            held, judged, largest = self.payload, self.forces, self.largest_condition
-            code = at_positions(
-                self.robot, ("limit",), positions, payload=held, forces=judged, largest_condition=largest
-            )["limit"]
+            judged: dict[str, Any] = {"forces": self.forces, "largest_condition": self.largest_condition}
+            code = at_positions(self.robot, ("limit",), positions, payload=self.payload, **judged)["limit"]
         else:
             beyond = ~(self.margins(positions) >= 0)
             code = np.where(beyond.any(axis=-1), 1.0 + beyond.argmax(axis=-1), 0.0)
@@ -196,13 +191,9 @@ def _chosen(criteria: Criteria, kinds: Sequence[str]) -> tuple[int, ...]:
     own = criteria.robot.bounds.limits
     known = list(dict.fromkeys(limit.kind for limit in own))
     wanted = [kinds] if isinstance(kinds, str) else list(kinds)
-    for kind in wanted:
-        if kind not in known:
-            raise ModelError(
-                f"{criteria.robot.name} has no limits of the kind {kind!r}",
-                field="limits",
-                remedy=f"Use some of {', '.join(known)}" if known else None,
-            )
+    if unknown := [kind for kind in wanted if kind not in known]:
+        problem = f"{criteria.robot.name} has no limits of the kind {unknown[0]!r}"
+        raise ModelError(problem, field="limits", remedy=f"Use some of {', '.join(known)}" if known else None)
     return tuple(k for k, limit in enumerate(criteria.limits) if k >= len(own) or limit.kind in wanted)
 
 
@@ -261,17 +252,16 @@ def positions_of(robot: Robot, coordinates: Array, near: Array) -> Array:
 def checked_home(criteria: Criteria, given: ArrayLike | None) -> Array:
     """A home (N,) as `checked_position` gives it; ModelError where it does not hold."""
     home = checked_position(criteria.robot, "home", given)
-    code = int(criteria.codes(home))
-    if code:
-        raise ModelError(
-            f"the limits do not hold there: {criteria.name(code)}",
-            field="home",
-            remedy="Give a home within the limits; tauforge.workspace.explain tells by how much they are exceeded",
-        )
+    if code := int(criteria.codes(home)):
+        remedy = "Give a home within the limits; tauforge.workspace.explain tells by how much they are exceeded"
+        raise ModelError(f"the limits do not hold there: {criteria.name(code)}", field="home", remedy=remedy)
     return home
 
 
-def blocks(count: int) -> Iterator[slice]:
-    """Slices of a few positions each."""
+def by_blocks(count: int, dtype: str, of: Callable[[slice], Array]) -> Array:
+    """The values (count,) of so many positions, computed for a few of them at a time."""
+    found = np.empty(count, dtype)
     for start in range(0, count, BLOCK_POSITIONS):
-        yield slice(start, min(start + BLOCK_POSITIONS, count))
+        rows = slice(start, min(start + BLOCK_POSITIONS, count))
+        found[rows] = of(rows)
+    return found

@@ -30,7 +30,6 @@ from tauforge.workspace.criteria import (
     checked_position,
     criteria_of,
     holding_forces,
-    knows_forces,
 )
 from tauforge.workspace.position_grid import PositionGrid, beyond_crossings
 
@@ -77,18 +76,14 @@ class Map(Report):
             SummaryTable("Axes", ("axis", "unit", "from", "to", "points"), axes, texts=2)
         ]
         if self.codes:
-            shares: Rows = tuple(self.shares().items())
-            parts.append(SummaryTable("Share of the positions", ("limit", "share"), shares))
+            parts.append(SummaryTable("Share of the positions", ("limit", "share"), tuple(self.shares().items())))
         else:
             finite = self.values[np.isfinite(self.values)]
             unit = f" {self.unit}" if self.unit else ""
             if finite.size:
-                low, middle, high = np.quantile(finite, [0.0, 0.5, 1.0])
-                parts.append(
-                    ("From ", float(low), " to ", float(high), f"{unit}; half of them below ", float(middle), ".")
-                )
-            missing = self.values.size - finite.size
-            if missing:
+                low, middle, high = np.quantile(finite, [0.0, 0.5, 1.0]).tolist()
+                parts.append(("From ", low, " to ", high, f"{unit}; half of them below ", middle, "."))
+            if missing := self.values.size - finite.size:
                 parts.append(f"{missing} of {self.values.size} positions have no finite value.")
         if self.judged:
             parts.append(f"Judged: {self.judged}.")
@@ -154,11 +149,8 @@ def map(
     """
     check_robot("robot", robot)
     if quantity not in MAPPED_QUANTITIES:
-        raise UnsupportedFeatureError(
-            f"unknown quantity {quantity!r}",
-            field="quantity",
-            remedy=f"{did_you_mean(quantity, MAPPED_QUANTITIES)}Use one of {', '.join(MAPPED_QUANTITIES)}",
-        )
+        remedy = f"{did_you_mean(quantity, MAPPED_QUANTITIES)}Use one of {', '.join(MAPPED_QUANTITIES)}"
+        raise UnsupportedFeatureError(f"unknown quantity {quantity!r}", field="quantity", remedy=remedy)
     places, values = _axes(robot, axes)
     start = checked_position(robot, "home", home)
     grid = PositionGrid(robot, start, places, values)
@@ -175,7 +167,7 @@ def map(
             found[beyond & ((found == 0) | (found == UNKNOWN_LIMIT))] = len(names) - 1
         judged = criteria.words
     elif quantity == CAPACITY:
-        check_capacity(robot)
+        check_quantities(robot, ("force_share",))  # needs the same: forces, and limits of them
         com = (0.0, 0.0, 0.0) if payload is None else payload.com
         found = grid.evaluated(lambda positions: capacities(robot, positions, com))
     else:
@@ -203,9 +195,8 @@ def _axes(robot: Robot, axes: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple
     if not isinstance(axes, Mapping) or not 1 <= len(axes) <= MOST_AXES:
         got = f"{len(axes)} axes" if isinstance(axes, Mapping) else repr(axes)
         raise ShapeError("axes", expected=f"one to {MOST_AXES} axes by name, among {', '.join(known)}", got=got)
-    for name in axes:
-        if name not in known:
-            raise ShapeError("axes", expected=f"names among {', '.join(known)}", got=repr(name))
+    if unknown := [name for name in axes if name not in known]:
+        raise ShapeError("axes", expected=f"names among {', '.join(known)}", got=repr(unknown[0]))
     return tuple(known.index(name) for name in axes), tuple(axis_values(name, axis) for name, axis in axes.items())
 
 
@@ -230,13 +221,6 @@ def axis_values(name: str, axis: Any) -> Array:
     if not (np.diff(numbers) > 0).all():
         raise ShapeError(f"axis {name}", expected="strictly increasing values", got=repr(axis))
     return numbers
-
-
-def check_capacity(robot: Robot) -> None:
-    """Raises ModelError where no force limits tell how much the robot can hold."""
-    robot.check_function("inverse_dynamics")
-    if not knows_forces(robot):
-        raise ModelError(f"no actuator of {robot.name} has a force limit", field="force_limit")
 
 
 def capacities(robot: Robot, positions: Array, com: ArrayLike = (0.0, 0.0, 0.0)) -> Array:

@@ -98,8 +98,7 @@ def _cuts(found: Map) -> list[tuple[str, Array]]:
 
 def _slice(axes: Any, found: Map, values: Array, colours: Mapping[str, str], scale: Any) -> Any:
     x, y = list(found.axes.values())[:2]
-    alike = len(set(list(found.units.values())[:2])) == 1
-    if alike:
+    if len(set(list(found.units.values())[:2])) == 1:  # alike
         axes.set_aspect("equal")
     if not found.codes:
         shown = np.ma.masked_invalid(values.T)
@@ -207,15 +206,8 @@ def surface_in_space(found: Surface) -> Any:
     colours = limit_colours(sorted(set(found.limits.ravel().tolist())))
     corners, names = _faces(found)
     whole = np.isfinite(corners).all(axis=(1, 2))
-    faces = Poly3DCollection(
-        corners[whole],
-        facecolors=[colours[name] for name in names[whole]],
-        edgecolors="#ffffff",
-        linewidths=0.15,
-        shade=True,
-        zsort="average",
-    )
-    axes.add_collection3d(faces)
+    look: dict[str, Any] = {"edgecolors": "#ffffff", "linewidths": 0.15, "shade": True, "zsort": "average"}
+    axes.add_collection3d(Poly3DCollection(corners[whole], facecolors=[colours[x] for x in names[whole]], **look))
     places = found.places[np.isfinite(found.distance)]
     low, high = places.min(axis=0), places.max(axis=0)
     finish(axes, low, high, float((high - low).max()))
@@ -250,10 +242,9 @@ def legend(figure: Any, colours: Mapping[str, str]) -> None:
     """Adds a legend beside the axes, a patch for each name."""
     from matplotlib.patches import Patch
 
-    listed = list(colours.items())
-    shown = (
-        listed if len(listed) <= NAMED else [*listed[: NAMED - 1], (f"{len(listed) - NAMED + 1} more", listed[-1][1])]
-    )
+    shown = list(colours.items())
+    if len(shown) > NAMED:
+        shown[NAMED - 1 :] = [(f"{len(shown) - NAMED + 1} more", shown[-1][1])]
     handles = [Patch(facecolor=colour, edgecolor="#8a8f98", linewidth=0.5) for _, colour in shown]
     made = figure.legend(handles, [str(k) for k, _ in enumerate(shown)], loc="outside right center", frameon=False)
     for text, (name, _) in zip(made.get_texts(), shown, strict=True):  # afterwards: a name may begin with an underscore

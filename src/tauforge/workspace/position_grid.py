@@ -14,7 +14,7 @@ from tauforge.arrays import Array
 from tauforge.robots.positions import singularity
 from tauforge.robots.robot import Robot
 from tauforge.workspace import singular_crossings as crossings
-from tauforge.workspace.criteria import BLOCK_POSITIONS, Criteria, blocks, positions_of
+from tauforge.workspace.criteria import BLOCK_POSITIONS, Criteria, by_blocks, positions_of
 from tauforge.workspace.rays import size_of, straight_path
 from tauforge.workspace.singular_crossings import Paths
 
@@ -56,10 +56,8 @@ class PositionGrid(NamedTuple):
 
     def evaluated(self, function: Callable[[Array], Array], dtype: str = "float64") -> Array:
         """An array of the grid's shape from a function of positions (k, N)."""
-        found = np.empty(int(np.prod(self.shape)), dtype)
-        for rows in blocks(len(found)):
-            found[rows] = function(self.positions(rows))
-        return found.reshape(self.shape)
+        count = int(np.prod(self.shape))
+        return by_blocks(count, dtype, lambda rows: function(self.positions(rows))).reshape(self.shape)
 
     def where(self, mask: Array) -> Array:
         """Positions (k, N) at which a mask of the grid's shape is true."""
@@ -148,15 +146,11 @@ def connected_with_home(criteria: Criteria, grid: PositionGrid, codes: Array) ->
         return np.zeros_like(hold)
     labels, _ = label(hold)
     part: Array = labels == labels[home]
-    own = singularity(criteria.robot, grid.home[None])
-    if own is None:
+    if (own := singularity(criteria.robot, grid.home[None])) is None:
         return part
     positions = grid.where(part)
-    same = np.empty(len(positions), bool)
-    for rows in blocks(len(positions)):
-        determinant = singularity(criteria.robot, positions[rows])
-        assert determinant is not None
-        same[rows] = determinant * own[0] > 0
+    robot, sign = criteria.robot, own[0]
+    same = by_blocks(len(positions), "bool", lambda rows: crossings.determinants(robot, positions[rows]) * sign > 0)
     if same.all():
         return part
     part[part] = same

@@ -56,8 +56,7 @@ class Rays(NamedTuple):
         along, about = self.along[rows], self.about[rows]
         wide = (slice(None), *(None,) * (distance.ndim - 1))
         found = start + distance[..., None] * along[wide]
-        turns = about.any(axis=-1)
-        if turns.any():
+        if (turns := about.any(axis=-1)).any():
             vectors = distance[turns][..., None] * about[turns][wide]
             found[turns, ..., 3:] = turned(start, vectors)[..., 3:]
         return positions_of(self.robot, np.asarray(found), self.home)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,14 +85,8 @@ class Reach(Report):
     def summary(self) -> Summary:
         """A row for each direction: how far to both sides, and what ends it."""
         rows: Rows = tuple(
-            (
-                found.direction,
-                "+" if found.sense > 0 else "-",
-                found.unit,
-                found.words,
-                found.distance if np.isfinite(found.distance) else None,
-            )
-            for found in self.ends
+            (e.direction, "+" if e.sense > 0 else "-", e.unit, e.words, e.distance if np.isfinite(e.distance) else None)
+            for e in self.ends
         )
         table = SummaryTable("Reach from home", ("direction", "", "unit", "ended by", "distance"), rows, texts=4)
         steps = ", ".join(f"{step:.3g} {unit}" for unit, step in self.steps.items())
@@ -199,11 +194,9 @@ def tool_ends(criteria: Criteria, home: Array) -> tuple[tuple[End, ...], dict[st
     steps = {"m": size / TOOL_STEPS, "rad": np.pi / TOOL_STEPS}
     found = []
     for unit, word, farthest in (("m", "along", SEARCHED_SIZES * size), ("rad", "about", 2 * np.pi)):
-        for axis, letter in enumerate(AXIS_LETTERS):
-            for sense in (1, -1):
-                way = sense * np.eye(3)[axis]
-                ended = _end(criteria, home, start, way, unit == "rad", steps[unit], farthest, size)
-                found.append(_named_end(f"{body} {word} {letter}", sense, unit, *ended))
+        for (letter, axis), sense in product(zip(AXIS_LETTERS, np.eye(3), strict=True), (1, -1)):
+            ended = _end(criteria, home, start, sense * axis, unit == "rad", steps[unit], farthest, size)
+            found.append(_named_end(f"{body} {word} {letter}", sense, unit, *ended))
     return tuple(found), steps
 
 
@@ -222,19 +215,16 @@ def _end(
         return found if arrived and not criteria.codes(found) else None
 
     while distance < farthest:
-        found = position(distance + step, near)
-        if found is None:
+        if (found := position(distance + step, near)) is None:
             break
         near, distance = found, distance + step
     else:
         return np.inf, (), ""
     for _ in range(TOOL_HALVINGS):
         step /= 2
-        found = position(distance + step, near)
-        if found is not None:
+        if (found := position(distance + step, near)) is not None:
             near, distance = found, distance + step
-    used_up = criteria.reached(near[None], USED_UP)[0]
-    if not used_up:  # the tool is at the end of its reach
+    if not (used_up := criteria.reached(near[None], USED_UP)[0]):  # the tool is at the end of its reach
         return float(distance), (STRETCHED,), "reach"
     return float(distance), tuple(limit.name for limit in used_up), used_up[0].kind
 

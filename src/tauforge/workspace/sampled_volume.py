@@ -94,7 +94,8 @@ class _Cubes:
         return bool((scale * (swept - CHANCE * np.sqrt(squares)) > room).any())
 
     def _coarse(self, edges: int) -> Array:
-        return _joined(_parted(self.keys, self.dimensions) // edges)
+        parts = [(self.keys >> (CUBE_BITS * k)) & CUBE_MASK for k in reversed(range(self.dimensions))]
+        return _joined(np.stack(parts, axis=-1) // edges)
 
 
 def sampled_volume(criteria: Criteria, home: Array, points: int, samples: int, whole: bool) -> SampledVolume:
@@ -202,11 +203,8 @@ def _measured(robot: Robot, home: Array) -> tuple[Array, Array]:
     if freedoms < max(len(axes), 2):
         moves = ("does not move its tool", "moves its tool with 1 freedom, on a curve")
         words = moves[freedoms] if freedoms < 2 else f"moves its tool with {freedoms} freedoms, on a surface"
-        raise UnsupportedFeatureError(
-            f"{robot.name} {words}: it has no volume",
-            field="volume",
-            remedy="Use reach or map",
-        )
+        problem = f"{robot.name} {words}: it has no volume"
+        raise UnsupportedFeatureError(problem, field="volume", remedy="Use reach or map")
     return axes, np.flatnonzero(np.abs(slopes).max(axis=(0, 1)) > UNMOVED * size)
 
 
@@ -230,11 +228,6 @@ def _joined(numbers: Array) -> Array:
     return found
 
 
-def _parted(cubes: Array, count: int) -> Array:
-    """Undoes `_joined`."""
-    return np.stack([(cubes >> (CUBE_BITS * (count - 1 - k))) & CUBE_MASK for k in range(count)], axis=-1)
-
-
 def usual_ranges(robot: Robot) -> Array:
     """(2, n) lowest and highest coordinates."""
     return np.transpose([coordinate.usual_range for coordinate in robot.coordinates])
@@ -250,37 +243,33 @@ def sampled_positions(robot: Robot, home: Array, count: int, ranges: Array | Non
     """
     random = np.random.default_rng(SEED)
     low, high = usual_ranges(robot) if ranges is None else ranges
-    known = _Known(robot, home, np.where(high > low, high - low, 1.0))
+    spans = np.where(high > low, high - low, 1.0)
     first = random.uniform(low, high, (min(FIRST_SAMPLES, count), robot.n))
-    if robot.loops is not None:
-        known.extend(first)
-    yield known.closed(first)
+    known = home[None] if robot.loops is None else _followed(robot, home, first)
+    yield _closed(robot, first, known, spans)
     for start in range(len(first), count, BLOCK_POSITIONS):
-        yield known.closed(random.uniform(low, high, (min(BLOCK_POSITIONS, count - start), robot.n)))
+        block = random.uniform(low, high, (min(BLOCK_POSITIONS, count - start), robot.n))
+        yield _closed(robot, block, known, spans)
 
 
-class _Known:
-    """Positions from which others are closed. Distances are shares of the coordinates' ranges, `spans` (n,)."""
+def _followed(robot: Robot, home: Array, coordinates: Array) -> Array:
+    """Home, and the positions to which straight ways lead from it, at coordinates (k, n)."""
+    start, positions = robot.positions.coordinates(home), np.repeat(home[None], len(coordinates), axis=0)
+    for share in np.linspace(0.0, 1.0, STEPS_FROM_HOME + 1)[1:]:
+        positions = positions_of(robot, start + share * (coordinates - start), positions)
+        arrived = np.isfinite(positions).all(axis=-1)
+        coordinates, positions = coordinates[arrived], positions[arrived]
+    return np.concatenate([home[None], positions])
 
-    def __init__(self, robot: Robot, home: Array, spans: Array) -> None:
-        self._robot, self._spans, self._positions = robot, spans, home[None]
 
-    def extend(self, coordinates: Array) -> None:
-        """Adds the positions to which straight ways lead from home, at coordinates (k, n)."""
-        home = self._positions[0]
-        start = self._robot.positions.coordinates(home)
-        positions = np.repeat(self._positions, len(coordinates), axis=0)
-        for share in np.linspace(0.0, 1.0, STEPS_FROM_HOME + 1)[1:]:
-            positions = positions_of(self._robot, start + share * (coordinates - start), positions)
-            arrived = np.isfinite(positions).all(axis=-1)
-            coordinates, positions = coordinates[arrived], positions[arrived]
-        self._positions = np.concatenate([self._positions, positions])
+def _closed(robot: Robot, coordinates: Array, known: Array, spans: Array) -> Array:
+    """Positions (k, N) from coordinates (k, n), closed from the nearest that is known; NaN where there is none.
 
-    def closed(self, coordinates: Array) -> Array:
-        """Positions (k, N) from coordinates (k, n), closed from the nearest that is known; NaN where there is none."""
-        if len(self._positions) == 1:
-            return positions_of(self._robot, coordinates, self._positions[0])
-        from scipy.spatial import KDTree
+    spans: (n,) of the coordinates' ranges, whose shares distances are
+    """
+    if len(known) == 1:
+        return positions_of(robot, coordinates, known[0])
+    from scipy.spatial import KDTree
 
-        tree = KDTree(self._robot.positions.coordinates(self._positions) / self._spans)
-        return positions_of(self._robot, coordinates, self._positions[tree.query(coordinates / self._spans)[1]])
+    tree = KDTree(robot.positions.coordinates(known) / spans)
+    return positions_of(robot, coordinates, known[tree.query(coordinates / spans)[1]])

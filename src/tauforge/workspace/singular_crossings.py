@@ -91,8 +91,8 @@ def all_crossings(paths: Paths, rows: Array, distance: Array) -> list[PathCrossi
 
 
 def _sign_changes(paths: Paths, rows: Array, distance: Array) -> list[PathCrossing]:
-    own = float(np.sign(_singularity(paths.robot, paths.home[None])[0]))
-    crossed = np.sign(_singularity(paths.robot, paths.at(distance, rows))) * own <= 0
+    own = float(np.sign(determinants(paths.robot, paths.home[None])[0]))
+    crossed = np.sign(determinants(paths.robot, paths.at(distance, rows))) * own <= 0
     found = []
     for k in np.flatnonzero(crossed.any(axis=1)):
         i = int(crossed[k].argmax())
@@ -100,13 +100,13 @@ def _sign_changes(paths: Paths, rows: Array, distance: Array) -> list[PathCrossi
         while high - low > EXACT * paths.scale[rows[k]]:
             middle = (low + high) / 2
             there = paths.at(np.array([[middle]]), rows[k : k + 1])[0]
-            same = np.sign(_singularity(paths.robot, there)[0]) == own
+            same = np.sign(determinants(paths.robot, there)[0]) == own
             low, high = (middle, high) if same else (low, middle)
         found.append(PathCrossing(int(rows[k]), float(low), LOSES_CONTROL, SINGULARITY))
     return found
 
 
-def _singularity(robot: Robot, positions: Array) -> Array:
+def determinants(robot: Robot, positions: Array) -> Array:
     """Numbers (...) of `singularity`, which takes rows."""
     found = singularity(robot, positions.reshape(-1, robot.positions.size))
     assert found is not None
@@ -129,10 +129,8 @@ def _singular(paths: Paths, rows: Array, distance: Array, positions: Array) -> l
     beside = np.zeros_like(closed)
     beside[:, 1:-1] = closed[:, :-2] & closed[:, 2:]
     which, place = np.nonzero(lowest & (closed | beside))
-    lower, upper = (
-        distance[which, np.maximum(place - 1, 0)],
-        distance[which, np.minimum(place + 1, distance.shape[1] - 1)],
-    )
+    before, after = np.maximum(place - 1, 0), np.minimum(place + 1, distance.shape[1] - 1)
+    lower, upper = distance[which, before], distance[which, after]
     scale = paths.scale[rows[which]]
     found: list[PathCrossing] = []
     while len(which):

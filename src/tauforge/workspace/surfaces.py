@@ -54,10 +54,9 @@ class Surface(Report):
 
     def summary(self) -> Summary:
         """Shares of the directions by the limit that ends them, and the volume that straight ways reach."""
-        rows = _shares(self.limits)
-        table = SummaryTable("What ends the ways: share of the directions", ("limit", "share"), rows)
         volume = ("Straight ways from home reach ", self.volume, " m^3.")
-        return Summary(f"{self.robot}: ends of ways in all directions", (table, volume, f"Judged: {self.judged}."))
+        parts = (_shares(self.limits), volume, f"Judged: {self.judged}.")
+        return Summary(f"{self.robot}: ends of ways in all directions", parts)
 
     def plot(self) -> Any:
         """A matplotlib figure of the surface in space, coloured by the limit that ends each way."""
@@ -87,9 +86,8 @@ class Polar(Report):
 
     def summary(self) -> Summary:
         """The nearest and the furthest end, and shares of the directions by the limit that ends them."""
-        table = SummaryTable("What ends the ways: share of the directions", ("limit", "share"), _shares(self.limits))
         span = ("From ", float(self.distance.min()), " to ", float(self.distance.max()), f" {self.unit}.")
-        return Summary(f"{self.robot} in the plane of {' and '.join(self.axes)}", (span, table))
+        return Summary(f"{self.robot} in the plane of {' and '.join(self.axes)}", (span, _shares(self.limits)))
 
     def plot(self, axes: Any = None) -> Any:
         """A matplotlib figure in polar coordinates, coloured by the limit that ends each way.
@@ -158,13 +156,9 @@ def polar(
     """
     criteria = criteria_of(robot, payload, forces, largest_condition, limits)
     start = checked_home(criteria, home)
-    known = direction_names(robot)
-    if len(known) < 2:
-        raise UnsupportedFeatureError(
-            f"{robot.name} has only one direction, {known[0]}; a polar plot needs two",
-            field="polar",
-            remedy="Use reach or map",
-        )
+    if len(known := direction_names(robot)) < 2:
+        problem = f"{robot.name} has only one direction, {known[0]}; a polar plot needs two"
+        raise UnsupportedFeatureError(problem, field="polar", remedy="Use reach or map")
     chosen = tuple(known[:2] if axes is None else axes)
     if len(chosen) != 2 or not set(chosen) <= set(known) or chosen[0] == chosen[1]:
         raise ShapeError("axes", expected=f"two of {', '.join(known)}", got=repr(axes))
@@ -186,6 +180,7 @@ def _ends(criteria: Criteria, home: Array, along: Array, about: Array, turns: bo
     return found.distance, np.array([names[0] if names else "no limit" for names in found.limits])
 
 
-def _shares(limits: Array) -> Rows:
+def _shares(limits: Array) -> SummaryTable:
     names, counts = np.unique(limits, return_counts=True)
-    return tuple((str(name), float(count / limits.size)) for name, count in zip(names, counts, strict=True))
+    rows: Rows = tuple((str(name), float(count / limits.size)) for name, count in zip(names, counts, strict=True))
+    return SummaryTable("What ends the ways: share of the directions", ("limit", "share"), rows)

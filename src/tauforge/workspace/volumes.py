@@ -83,7 +83,6 @@ class Volume(Report):
 
     def summary(self) -> Summary:
         """The volume with its error, its box and what ends it."""
-        of_grid = self.method == GRID
         doubt = "" if self.known else "the volume is not known: "
         words: tuple[str | float, ...] = (f"{self.robot}: {doubt}", self.volume, f" {self.unit}, +- ", self.error)
         parts: list[SummaryTable | tuple[str | float, ...] | str] = []
@@ -98,9 +97,9 @@ class Volume(Report):
         box: Rows = tuple((axis, float(low), float(high)) for axis, low, high in zip("xyz", *self.box, strict=True))
         parts.append(SummaryTable("Box around it", ("axis", "from [m]", "to [m]"), box))
         if self.stopped_by:
-            title = "What ends it: share of the surface" if of_grid else "What is refused: share of the positions"
-            rows: Rows = tuple(self.stopped_by.items())
-            parts.append(SummaryTable(title, ("limit", "share"), rows))
+            ends, refused = "What ends it: share of the surface", "What is refused: share of the positions"
+            title = ends if self.method == GRID else refused
+            parts.append(SummaryTable(title, ("limit", "share"), tuple(self.stopped_by.items())))
         parts.append(f"Judged: {self.judged}. Method: {self.method}, {self.points} a side.")
         return Summary(words, tuple(parts))
 
@@ -221,8 +220,7 @@ NO_PART = CountedPart(0.0, 0.0, np.zeros((2, 3)), {}, np.zeros((1, 1, 1), bool))
 
 def volumes(criteria: Criteria, home: Array, points: int) -> tuple[CountedPart, CountedPart]:
     """Counts the part that is connected with home, and everything."""
-    box = _box(criteria, home)
-    if box is None:
+    if (box := _box(criteria, home)) is None:
         return NO_PART, NO_PART
     everything = _counted(criteria, home, box, points, free=False)
     if criteria.codes(home):

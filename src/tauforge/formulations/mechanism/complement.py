@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from tauforge.algebra.elimination import Elimination
-from tauforge.algebra.linear import factored, solved
+from tauforge.algebra.linear import factored, solved, sparse_dot
 from tauforge.algebra.scalars import Scalar, absolute, is_zero, select
 from tauforge.algebra.vectors import UNIT_VECTORS, ZERO, Vector, cross
-from tauforge.formulations.mechanism.cuts import Posed, levers, loop_bias, loop_gaps, loop_rows
+from tauforge.formulations.mechanism.cuts import Lever, Posed, Row, levers, loop_bias, loop_gaps, loop_rows
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 
 Scalars = Sequence[Scalar]
@@ -31,14 +31,15 @@ class Complement:
         matrix = [[row.get(j, 0.0) for j in self.others] for row in self.rows]
         self.elimination = Elimination(matrix, len(self.others)) if self.others else None
         self.levers = levers(m, posed, z)
-        self.entries = self._entries_of_z()
+        through = {(lever.row + i, lever.at + j) for lever in self.levers for i in range(3) for j in range(6)}
+        # rows of J at the rates of z, but for what the levers are there for
+        self.entries = [{j: row[j] for j in z if j in row and (i, j) not in through} for i, row in enumerate(self.rows)]
 
-    def _entries_of_z(self) -> list[dict[int, Scalar]]:
-        """Rows of J at the rates of z, but for what the levers are there for."""
-        through = {
-            (lever.row + i, lever.at + j) for lever in self.levers for i in range(len(lever.axes)) for j in range(6)
-        }
-        return [{j: row[j] for j in self.z if j in row and (i, j) not in through} for i, row in enumerate(self.rows)]
+    def _followed(self, given: Row, right: Scalars) -> list[Scalar]:
+        """All rates: some that are given, those that are not of z by the right sides of their rows, and zeros."""
+        others = self.elimination.solved(right) if self.elimination is not None else []
+        found = given | dict(zip(self.others, others, strict=True))
+        return [found.get(j, 0.0) for j in range(self.m.n)]
 
     def completed(self, given: Scalars, right: Scalars, rates: Scalars | None = None) -> list[Scalar]:
         """All rates v, where those of z are given and J v = right.
@@ -88,35 +89,20 @@ class Complement:
     @cached_property
     def point_columns(self) -> list[list[list[Scalar]]]:
         """For each lever: rates, those of z left out, by unit velocities of its point along three axes."""
-        assert self.elimination is not None
-        found = []
-        for lever in self.levers:
-            columns = []
-            for axis in UNIT_VECTORS:
-                right: list[Scalar] = [0.0] * len(self.rows)
-                right[lever.row : lever.row + 3] = [-x for x in lever.in_rows(axis)]
-                column: list[Scalar] = [0.0] * self.m.n
-                for k, x in zip(self.others, self.elimination.solved(right), strict=True):
-                    column[k] = x
-                columns.append(column)
-            found.append(columns)
-        return found
+
+        def column(lever: Lever, axis: Vector) -> list[Scalar]:
+            right: list[Scalar] = [0.0] * len(self.rows)
+            right[lever.row : lever.row + 3] = [-x for x in lever.in_rows(axis)]
+            return self._followed({}, right)
+
+        return [[column(lever, axis) for axis in UNIT_VECTORS] for lever in self.levers]
 
     @cached_property
     def S(self) -> list[list[Scalar]]:
         """Its columns, one for each of z."""
         if self.through_levers:
             return self._S_through_levers()
-        columns = []
-        for j in self.z:
-            column: list[Scalar] = [0.0] * self.m.n
-            column[j] = 1.0
-            if self.elimination is not None:
-                right = [-row.get(j, 0.0) for row in self.rows]
-                for k, x in zip(self.others, self.elimination.solved(right), strict=True):
-                    column[k] = x
-            columns.append(column)
-        return columns
+        return [self._followed({j: 1.0}, [-row.get(j, 0.0) for row in self.rows]) for j in self.z]
 
     def _S_through_levers(self) -> list[list[Scalar]]:
         """A rate that follows the point by y.(v + omega x arm) follows v by y and omega by arm x y."""
@@ -147,11 +133,7 @@ class Complement:
 
     def actuation(self) -> list[list[Scalar]]:
         """S' B: rows by z, columns by actuator."""
-        columns = []
-        for a in self.m.actuated:
-            unit: list[Scalar] = [0.0] * self.m.n
-            unit[a] = 1.0
-            columns.append(self.projected(unit))
+        columns = [self.projected([float(j == a) for j in range(self.m.n)]) for a in self.m.actuated]
         return [list(row) for row in zip(*columns, strict=True)]
 
     def nearest(self, v: Scalars) -> list[Scalar]:
@@ -159,16 +141,9 @@ class Complement:
         if not self.others:
             return [v[j] for j in self.z]
         weights = [1.0 / (scale * scale) for scale in self.m.scales]
-
-        def product(a: Scalars, b: Scalars) -> Scalar:
-            total: Scalar = 0.0
-            for weight, x, y in zip(weights, a, b, strict=True):
-                if not (is_zero(x) or is_zero(y)):
-                    total = total + (weight * x) * y
-            return total
-
-        A = [[product(a, b) for b in self.S] for a in self.S]
-        return solved(factored(A), [product(column, v) for column in self.S])
+        weighted = [[weight * x for weight, x in zip(weights, column, strict=True)] for column in self.S]
+        A = [[sparse_dot(a, b) for b in self.S] for a in weighted]
+        return solved(factored(A), [sparse_dot(a, v) for a in weighted])
 
     def spread(self) -> Scalar:
         """The largest entry of S, lengths as shares of the mechanism's size: large where z hardly moves with others,
@@ -202,12 +177,11 @@ class Complement:
         x: the position; inertia, actuation: reciprocals of further pivots
         """
         scales = self.m.doubts[0]
-        total: Scalar = 0.0
-        for scale, part in zip(scales, (*self.sums(), sizes(inertia), sizes(actuation)), strict=False):
-            total = total + scale * part
+        total = sparse_dot(scales[:4], (*self.sums(), sizes(inertia), sizes(actuation)))
         if scales.gap and self.rows:
             gaps = loop_gaps(self.m, self.posed, [x[k] for k in self.m.reads], in_any_axes=True)
-            total = total + scales.gap * (squares(gaps) + self._blocked())
+            # squares are half of the operations of sizes, where products and sums are fused
+            total = total + scales.gap * (sparse_dot(gaps, gaps) + self._blocked())
         return total
 
     def _blocked(self) -> Scalar:
@@ -219,7 +193,7 @@ class Complement:
             return total
         for j in self.z:
             left = self.elimination.left_over([row.get(j, 0.0) for row in self.rows])
-            total = total + squares(left) * (self.m.scales[j] * self.m.scales[j])
+            total = total + sparse_dot(left, left) * (self.m.scales[j] * self.m.scales[j])
         return total
 
 
@@ -229,9 +203,8 @@ class MovingComplement:
     def __init__(self, complement: Complement, v: Scalars) -> None:
         self.complement, self.v = complement, v
         known = {(lever.cut, lever.sign) for lever in complement.levers}  # their part of J' v is in `completed`
-        self.right: list[Scalar] = [0.0] * len(complement.rows)
-        if complement.others:
-            self.right = [-x for x in loop_bias(complement.m, complement.posed, v, known)]
+        m, posed, rows = complement.m, complement.posed, complement.rows
+        self.right = [-x for x in (loop_bias(m, posed, v, known) if complement.others else [0.0] * len(rows))]
 
     def accelerations(self, y: Scalars) -> list[Scalar]:
         """All v' of the caller's."""
@@ -252,15 +225,4 @@ class MovingComplement:
 
 def sizes(values: Scalars) -> Scalar:
     """Sum of the magnitudes."""
-    total: Scalar = 0.0
-    for value in values:
-        total = total + absolute(value)
-    return total
-
-
-def squares(values: Scalars) -> Scalar:
-    """Sum of the squares: half of the operations of `sizes`, where products and sums are fused."""
-    total: Scalar = 0.0
-    for value in values:
-        total = total + value * value
-    return total
+    return sum(map(absolute, values), 0.0)

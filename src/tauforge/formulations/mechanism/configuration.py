@@ -23,7 +23,7 @@ from tauforge.formulations.mechanism.complement import Complement
 from tauforge.formulations.mechanism.cuts import Posed, loop_gaps, posed_at, relative_rotation
 from tauforge.formulations.mechanism.legs import closed_by_legs
 from tauforge.formulations.mechanism.parameters import HINGE, Cut, MechanismParameters
-from tauforge.formulations.trees.frames import FREEDOMS, JointFrame, Placement, placement
+from tauforge.formulations.trees.frames import JointFrame, Placement, placement
 from tauforge.formulations.trees.recursion import FrameVelocity, twists
 
 Scalars = Sequence[Scalar]
@@ -73,15 +73,18 @@ def closed(m: MechanismParameters, q: Scalars, near: Scalars, steps: int = 3) ->
     tree = _with_independent(m, [near[k] for k in m.reads], q)
     states = [joint_state(frame, [tree[k] for k in frame.span]) for frame in m.frames]
     states, posed, gaps = newton(m, states, steps, q=q)
-    tree = [c for frame, state in zip(m.frames, states, strict=True) for c in joint_coordinates(frame, state)]
-    return _with_tree(m, posed, near, _with_independent(m, tree, q)), largest(gaps)
+    tree = _with_independent(m, tree_coordinates(m, states), q)
+    return with_cut_coordinates(m, posed, with_tree(m, near, tree)), largest(gaps)
 
 
 def closed_in_one(m: MechanismParameters, q: Scalars, near: Scalars) -> tuple[list[Scalar], Scalar]:
-    """The same in closed form (`legs`), for a mechanism that has one; NaN where a leg does not reach."""
+    """The position with the coordinates q in closed form, every leg assembled as it is at `near`.
+
+    For a mechanism that has one (`legs`); NaN where a leg does not reach.
+    """
     before = [near[k] for k in m.reads]
     tree, posed = closed_by_legs(m, _with_independent(m, before, q), before)
-    return _with_tree(m, posed, near, tree), largest(loop_gaps(m, posed, tree))
+    return with_cut_coordinates(m, posed, with_tree(m, near, tree)), largest(loop_gaps(m, posed, tree))
 
 
 def _with_independent(m: MechanismParameters, tree: Scalars, q: Scalars) -> list[Scalar]:
@@ -92,12 +95,12 @@ def _with_independent(m: MechanismParameters, tree: Scalars, q: Scalars) -> list
     return found
 
 
-def _with_tree(m: MechanismParameters, posed: Posed, near: Scalars, tree: Scalars) -> list[Scalar]:
-    """x with these coordinates of the tree, and with those of cut joints, which follow."""
-    x = list(near)
+def with_tree(m: MechanismParameters, x: Scalars, tree: Scalars) -> list[Scalar]:
+    """x with these coordinates of the tree; those of cut joints stay."""
+    found = list(x)
     for k, value in zip(m.reads, tree, strict=True):
-        x[k] = value
-    return with_cut_coordinates(m, posed, x)
+        found[k] = value
+    return found
 
 
 def newton(
@@ -116,14 +119,15 @@ def newton(
 
     def here() -> tuple[Posed, list[Scalar]]:
         posed = Posed(m.frames, [placed(frame, state) for frame, state in zip(m.frames, states, strict=True)])
-        return posed, loop_gaps(m, posed, tree_coordinates(m, states))
+        followers = [state.own for frame, state in zip(m.frames, states, strict=True) for _ in frame.span]
+        return posed, loop_gaps(m, posed, followers)  # ties are between hinges and sliders
 
     for _ in range(steps):
         posed, gaps = here()
         complement = Complement(m, posed, m.independent)
         step = complement.completed([0.0] * len(m.independent), [-gap for gap in gaps])
         if q is not None and (lone := lone_angles(m)):
-            now = {j: x for frame, s in zip(m.frames, states, strict=True) for j, x in _by_place(frame, s).items()}
+            now = tree_coordinates(m, states)
             wanted = [q[i] - now[j] if j in lone else 0.0 for i, j in enumerate(m.independent)]
             step = _with_changes(m, complement, now, step, wanted)
         if shortest:
@@ -143,17 +147,12 @@ def lone_angles(m: MechanismParameters) -> dict[int, JointFrame]:
     return found
 
 
-def _by_place(frame: JointFrame, state: JointState) -> dict[int, Scalar]:
-    """Coordinates of a joint by their places in the tree."""
-    return dict(enumerate(joint_coordinates(frame, state), frame.at))
-
-
 def _with_changes(
-    m: MechanismParameters, complement: Complement, now: Mapping[int, Scalar], v: Scalars, wanted: Scalars
+    m: MechanismParameters, complement: Complement, now: Scalars, v: Scalars, wanted: Scalars
 ) -> list[Scalar]:
     """v and a motion of the mechanism by which the independent coordinates change as wanted.
 
-    now: the tree's coordinates by their places
+    now: the tree's coordinates
     """
     lone = lone_angles(m)
 
@@ -162,8 +161,8 @@ def _with_changes(
         for j in m.independent:
             if j in lone:
                 first = lone[j].span[-3]
-                theta = Vector(*(now[k] for k in range(first, first + 3)))
-                found.append([*angle_rates(theta, Vector(*rates[first : first + 3]))][j - first])
+                theta, omega = (Vector(*values[first : first + 3]) for values in (now, rates))
+                found.append([*angle_rates(theta, omega)][j - first])
             else:
                 found.append(rates[j])
         return found
@@ -179,20 +178,14 @@ def _with_changes(
 
 def stepped_tree(m: MechanismParameters, x: Scalars, step: Scalars) -> list[Scalar]:
     """x after a small step of the tree's rates; coordinates of cut joints stay."""
-    found, tree = list(x), [x[k] for k in m.reads]
-    for frame in m.frames:
-        state = stepped(frame, joint_state(frame, [tree[k] for k in frame.span]), [step[k] for k in frame.span])
-        for k, value in zip(frame.span, joint_coordinates(frame, state), strict=True):
-            found[m.reads[k]] = value
-    return found
+    before = [joint_state(frame, [x[m.reads[k]] for k in frame.span]) for frame in m.frames]
+    states = [stepped(frame, s, [step[k] for k in frame.span]) for frame, s in zip(m.frames, before, strict=True)]
+    return with_tree(m, x, tree_coordinates(m, states))
 
 
 def tree_coordinates(m: MechanismParameters, states: Sequence[JointState]) -> list[Scalar]:
-    """For ties, which are between hinges and sliders."""
-    found: list[Scalar] = []
-    for frame, state in zip(m.frames, states, strict=True):
-        found += [state.own] * FREEDOMS[frame.kind]
-    return found
+    """The coordinates of all joints of the tree."""
+    return [c for frame, state in zip(m.frames, states, strict=True) for c in joint_coordinates(frame, state)]
 
 
 def largest(values: Scalars) -> Scalar:
@@ -209,22 +202,25 @@ def gap(m: MechanismParameters, x: Scalars) -> Scalar:
 
 
 def with_cut_coordinates(m: MechanismParameters, posed: Posed, x: Scalars) -> list[Scalar]:
-    """x with the coordinates of the joints that were cut, which follow from the others.
-
-    That of a hinge is within half a turn of the one in x, so that it goes on beyond a full turn.
-    """
+    """x with the coordinates of the joints that were cut, which follow from the others."""
     found = list(x)
     for cut in m.cuts:
         if cut.reads is None:
             continue
-        R = relative_rotation(posed, cut)
         if cut.kind == HINGE:
-            before = x[cut.reads]
-            c, s = cos(before - cut.offset), sin(before - cut.offset)
-            found[cut.reads] = before + arctangent(R[1, 0] * c - R[0, 0] * s, R[0, 0] * c + R[1, 0] * s)
+            found[cut.reads] = turn_of_hinge(posed, cut, x[cut.reads])
         else:
-            found[cut.reads : cut.reads + 3] = [*angles_of(R)]
+            found[cut.reads : cut.reads + 3] = [*angles_of(relative_rotation(posed, cut))]
     return found
+
+
+def turn_of_hinge(posed: Posed, cut: Cut, before: Scalar) -> Scalar:
+    """The coordinate of a hinge that was cut, within half a turn of the one before, so that it goes on beyond a full
+    turn.
+    """
+    R = relative_rotation(posed, cut)
+    c, s = cos(before - cut.offset), sin(before - cut.offset)
+    return before + arctangent(R[1, 0] * c - R[0, 0] * s, R[0, 0] * c + R[1, 0] * s)
 
 
 def coordinate_changes(m: MechanismParameters, x: Scalars, dq: Scalars) -> list[Scalar]:
@@ -242,14 +238,13 @@ def coordinate_changes(m: MechanismParameters, x: Scalars, dq: Scalars) -> list[
                 y[k] = omega
     if lone_angles(m):  # of other joints: they change while whole balls turn
         complement = Complement(m, posed_at(m, x), m.independent)
-        now = {j: x[k] for j, k in enumerate(m.reads)}
-        v = _with_changes(m, complement, now, [0.0] * m.n, y)
+        v = _with_changes(m, complement, [x[k] for k in m.reads], [0.0] * m.n, y)
         y = [v[j] for j in m.independent]
     return coordinate_rates(m, x, y)
 
 
 def coordinate_rates(m: MechanismParameters, x: Scalars, qd: Scalars) -> list[Scalar]:
-    """Rates of all coordinates of x, those of cut joints included."""
+    """Time derivatives of all entries of a position, those of cut joints included."""
     posed = posed_at(m, x)
     v = Complement(m, posed, m.independent).rates(qd)
     return rates_in_x(m, posed, x, v)

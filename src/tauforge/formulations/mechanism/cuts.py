@@ -52,12 +52,6 @@ def sides(frames: Sequence[JointFrame], cut: Cut) -> tuple[Side, Side]:
     )
 
 
-def axes_to_choose(frames: Sequence[JointFrame], cut: Cut) -> list[int]:
-    """Frames in whose axes the rows of a point may be written."""
-    a, b = sides(frames, cut)
-    return [GROUND, *a.path, *b.path]
-
-
 class Posed(NamedTuple):
     """A tree with its joints placed."""
 
@@ -76,9 +70,9 @@ class Posed(NamedTuple):
             v = seen_from_child(self.frames[k], self.places[k], v)
         return v
 
-    def point(self, place: FixedFrame, path: Sequence[int]) -> Vector:
-        """The origin of a place, seen from the parent of the last of the path."""
-        return self.point_along(place, path)[-1]
+    def point(self, place: FixedFrame, path: Sequence[int] | None = None) -> Vector:
+        """The origin of a place, seen from the parent of the last of the path; default the way to the base."""
+        return self.point_along(place, ancestors(self.frames, place.joint_frame) if path is None else path)[-1]
 
     def point_along(self, place: FixedFrame, path: Sequence[int]) -> list[Vector]:
         """The origin of a place, seen from every joint frame of a path inward and from the parent of the last."""
@@ -96,8 +90,7 @@ def posed_at(m: MechanismParameters, x: Scalars) -> Posed:
 def loop_rows(m: MechanismParameters, posed: Posed) -> list[Row]:
     """Rows of J by place of the rate. Entries that are zero by structure are missing."""
     rows = [row for cut in m.cuts for row in _cut_rows(posed, cut)]
-    for tie in m.ties:
-        rows.append({tie.follower: 1.0, tie.leader: -tie.factor})
+    rows += [{tie.follower: 1.0, tie.leader: -tie.factor} for tie in m.ties]
     return [{j: x for j, x in row.items() if not is_zero(x) and (i, j) not in m.zeros} for i, row in enumerate(rows)]
 
 
@@ -269,8 +262,8 @@ class Lever(NamedTuple):
 
 def levers(m: MechanismParameters, posed: Posed, z: Sequence[int]) -> list[Lever]:
     """Points of the bodies whose six rates are all among z."""
-    found, row = [], 0
-    for number, cut in enumerate(m.cuts):
+    found = []
+    for number, (cut, rows) in enumerate(zip(m.cuts, m.rows_of_cuts, strict=True)):
         for side in sides(posed.frames, cut):
             k = side.place.joint_frame
             frame = posed.frames[k]
@@ -279,6 +272,5 @@ def levers(m: MechanismParameters, posed: Posed, z: Sequence[int]) -> list[Lever
             if floats and all(j in z for j in range(frame.at, frame.at + 6)):
                 arm = posed.places[k].turn @ side.place.displacement.translation
                 x, y, w = (frame.before.rotation.T @ posed.transported(e, cut.axes, GROUND) for e in UNIT_VECTORS)
-                found.append(Lever(number, frame.at, row, (x, y, w), arm, side.sign))
-        row += CUT_ROWS[cut.kind]
+                found.append(Lever(number, frame.at, rows.start, (x, y, w), arm, side.sign))
     return found

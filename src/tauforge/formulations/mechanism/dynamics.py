@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.elimination import Elimination
-from tauforge.algebra.inertias import point_mass_inertia, rotated
+from tauforge.algebra.inertias import rotated
 from tauforge.algebra.linear import factored, nearest_solution, orthogonalised, smallest_solution, solved, sparse_dot
-from tauforge.algebra.scalars import Scalar, absolute, is_zero
+from tauforge.algebra.scalars import Scalar, is_zero
 from tauforge.algebra.vectors import ZERO, Vector, cross
 from tauforge.formulations.bodies import BodyParameters, Wrench
 from tauforge.formulations.drives import friction_forces, reflected_inertia, rotor_forces
@@ -47,14 +47,7 @@ def carrying(m: MechanismParameters, payload: BodyParameters) -> MechanismParame
     if k == GROUND:  # a tool that is welded to the ground does not move
         return m._replace(bodies=bodies)
     R, p = place
-    c = R @ payload.com + p
-    frame = m.frames[k]
-    heavier = frame._replace(
-        mass=frame.mass + payload.mass,
-        first_moment=frame.first_moment + c * payload.mass,
-        inertia=frame.inertia + rotated(payload.inertia, R) + point_mass_inertia(payload.mass, c),
-        flat=False,
-    )
+    heavier = m.frames[k].carrying(payload.mass, R @ payload.com + p, rotated(payload.inertia, R))
     return m._replace(frames=(*m.frames[:k], heavier, *m.frames[k + 1 :]), bodies=bodies)
 
 
@@ -157,17 +150,12 @@ def forces_left(m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, o
 
 def _loads_at_hand(m: MechanismParameters, v: Scalars, on: ExternalLoads) -> Scalar:
     """N m, how large forces are that may cancel: weights, springs, the wrench and what the rates bring."""
-    masses: Scalar = 0.0
-    for body in m.bodies:
-        masses = masses + absolute(body.parameters.mass)
-    squares: Scalar = 0.0
-    for rate, scale in zip(v, m.scales, strict=True):
-        squares = squares + rate * rate * (1.0 / (scale * scale))
-    total = masses * (sizes(list(on.base.a)) * m.size + squares * (m.size * m.size))
-    for spring in m.springs:
-        total = total + spring.stiffness * (m.size * m.size)
+    masses = sizes([body.parameters.mass for body in m.bodies])
+    squares = sum((rate * rate * (1.0 / (scale * scale)) for rate, scale in zip(v, m.scales, strict=True)), 0.0)
+    total = masses * (sizes([*on.base.a]) * m.size + squares * (m.size * m.size))
+    total = sum((spring.stiffness * (m.size * m.size) for spring in m.springs), total)
     if on.wrench is not None:
-        total = total + sizes(list(on.wrench.force)) * m.size + sizes(list(on.wrench.moment))
+        total = total + sizes([*on.wrench.force]) * m.size + sizes([*on.wrench.moment])
     return total
 
 
@@ -207,17 +195,11 @@ def forward_dynamics_at(
     return ReducedSolution(y, complement, factors.D_inverse)
 
 
-def tree_mass_matrix(m: MechanismParameters, posed: Posed) -> list[list[Scalar]]:
-    """M of all of the tree's rates, with the reflected inertias of rotors."""
-    M = mass_matrix_at(posed.frames, posed.places)
-    for i, drive in enumerate(m.drives):
-        M[i][i] = M[i][i] + reflected_inertia(drive)
-    return M
-
-
 def reduced_mass_matrix(complement: Complement) -> list[list[Scalar]]:
-    """S' M S."""
-    M = tree_mass_matrix(complement.m, complement.posed)
+    """S' M S, with M of all of the tree's rates and the reflected inertias of rotors."""
+    M = mass_matrix_at(complement.posed.frames, complement.posed.places)
+    for i, drive in enumerate(complement.m.drives):
+        M[i][i] = M[i][i] + reflected_inertia(drive)
     if not complement.others:
         return [[M[i][j] for j in complement.z] for i in complement.z]
     if complement.through_levers and all(is_zero(M[i][j]) for i in complement.z for j in complement.others):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Transform, Vector
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.drives import DriveParameters
-from tauforge.formulations.trees.frames import GROUND, JointFrame
+from tauforge.formulations.trees.frames import GROUND, LENGTHS, JointFrame
 
 POINT, HINGE, WELD = "point", "hinge", "weld"
 CUT_ROWS = {POINT: 3, HINGE: 5, WELD: 6}
@@ -183,10 +184,12 @@ class MechanismParameters(NamedTuple):
         return self._replace(cuts=cuts, zeros=zeros, doubts=(own,)), rates
 
     @property
+    def rows_of_cuts(self) -> list[slice]:
+        """Rows of the loop matrix, of each cut."""
+        ends = accumulate((CUT_ROWS[cut.kind] for cut in self.cuts), initial=0)
+        return [slice(*pair) for pair in pairwise(ends)]
+
+    @property
     def scales(self) -> list[float]:
         """(n,) 1 for angles among the tree's rates, the mechanism's size for lengths."""
-        found = [1.0] * self.n
-        for frame in self.frames:
-            lengths = {"P": 1, "F": 3}.get(frame.kind, 0)
-            found[frame.at : frame.at + lengths] = [self.size] * lengths
-        return found
+        return [self.size if k < LENGTHS[frame.kind] else 1.0 for frame in self.frames for k in range(len(frame.span))]

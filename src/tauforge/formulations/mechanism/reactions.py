@@ -15,12 +15,13 @@ from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.mechanism.complement import Complement, MovingComplement
 from tauforge.formulations.mechanism.cuts import Posed, posed_at
 from tauforge.formulations.mechanism.dynamics import ExternalLoads, ReducedSolution, actuator_forces, tree_forces
-from tauforge.formulations.mechanism.parameters import CUT_ROWS, BodyInTree, FixedFrame, MechanismParameters
+from tauforge.formulations.mechanism.parameters import BodyInTree, FixedFrame, MechanismParameters
 from tauforge.formulations.mechanism.springs import spring_forces
-from tauforge.formulations.trees.frames import GROUND, ancestors
+from tauforge.formulations.trees.frames import GROUND
 from tauforge.formulations.trees.recursion import FrameMotion, outward
 
 Scalars = Sequence[Scalar]
+PlacedWrench = tuple[FixedFrame, Wrench]  # on the body of a frame; base axes, about the base's origin
 
 
 def joint_wrenches(
@@ -45,11 +46,8 @@ def joint_wrenches(
     at_cuts = cut_wrenches(m, posed, multipliers)
     motions = outward(posed.frames, posed.places, v, acceleration, on.base)
     needed = [_inertia_forces(posed, body, motions[body.place.joint_frame]) for body in m.bodies]
-    for place, w in _given(m, posed, v, on, at_cuts):
-        if place.body != GROUND:
-            needed[place.body] = _difference(needed[place.body], w)
     open_value = sqrt(-1.0 - yd[0] * yd[0])
-    return [_carried(m, posed, k, needed, at_cuts, open_value, own_axes) for k in range(len(m.joints))], drives
+    return _carried(m, posed, needed, [*at_cuts, *_loads(m, posed, v, on)], own_axes, open_value), drives
 
 
 def wrenches_of_multipliers(
@@ -57,35 +55,19 @@ def wrenches_of_multipliers(
 ) -> list[list[Scalar]]:
     """Reactions for these multipliers of the loop matrix's rows alone, without masses and loads."""
     posed = posed_at(m, x)
-    at_cuts = cut_wrenches(m, posed, multipliers)
-    needed = [NO_WRENCH] * len(m.bodies)
-    for cut, (on_a, on_b) in zip(m.cuts, at_cuts, strict=True):
-        for place, w in ((cut.a, on_a), (cut.b, on_b)):
-            if place.body != GROUND:
-                needed[place.body] = _difference(needed[place.body], w)
-    return [_carried(m, posed, k, needed, at_cuts, None, own_axes) for k in range(len(m.joints))]
+    return _carried(m, posed, [NO_WRENCH] * len(m.bodies), cut_wrenches(m, posed, multipliers), own_axes)
 
 
-def cut_wrenches(m: MechanismParameters, posed: Posed, multipliers: Scalars) -> list[tuple[Wrench, Wrench]]:
-    """On side a and on side b of each cut, base axes, about the base's origin."""
-    found, row = [], 0
-    for cut in m.cuts:
-        count = CUT_ROWS[cut.kind]
-        values = [*multipliers[row : row + count], *[0.0] * (6 - count)]
-        row += count
+def cut_wrenches(m: MechanismParameters, posed: Posed, multipliers: Scalars) -> list[PlacedWrench]:
+    """On side a and on side b of each cut, one after the other."""
+    found: list[PlacedWrench] = []
+    for cut, rows in zip(m.cuts, m.rows_of_cuts, strict=True):
+        values = [*multipliers[rows], 0.0, 0.0, 0.0]
         force = posed.transported(Vector(*values[:3]), cut.axes, GROUND)
-        own = cut.a.displacement.rotation @ Vector(*values[3:])
-        moment = posed.transported(own, cut.a.joint_frame, GROUND) + cross(_point(posed, cut.a), force)
-        found.append((Wrench(force, moment), Wrench(-force, -moment)))
+        own = cut.a.displacement.rotation @ Vector(*values[3:6])
+        moment = posed.transported(own, cut.a.joint_frame, GROUND) + cross(posed.point(cut.a), force)
+        found += [(cut.a, Wrench(force, moment)), (cut.b, Wrench(-force, -moment))]
     return found
-
-
-def _point(posed: Posed, place: FixedFrame) -> Vector:
-    return posed.point(place, ancestors(posed.frames, place.joint_frame))
-
-
-def _difference(a: Wrench, b: Wrench) -> Wrench:
-    return Wrench(a.force - b.force, a.moment - b.moment)
 
 
 def _inertia_forces(posed: Posed, body: BodyInTree, motion: FrameMotion) -> Wrench:
@@ -96,50 +78,54 @@ def _inertia_forces(posed: Posed, body: BodyInTree, motion: FrameMotion) -> Wren
     I = rotated(inertia, R)
     force = (motion.a + motion.U @ c) * mass
     moment = I @ motion.alpha + cross(motion.omega, I @ motion.omega)
-    centre = posed.point(FixedFrame(k, body.place.displacement._replace(translation=c)), ancestors(posed.frames, k))
+    centre = posed.point(FixedFrame(k, body.place.displacement._replace(translation=c)))
     f = posed.transported(force, k, GROUND)
     return Wrench(f, posed.transported(moment, k, GROUND) + cross(centre, f))
 
 
-def _given(
-    m: MechanismParameters, posed: Posed, v: Scalars, on: ExternalLoads, at_cuts: Sequence[tuple[Wrench, Wrench]]
-) -> list[tuple[FixedFrame, Wrench]]:
-    """Wrenches on bodies that do not come through the joints of the tree."""
-    found = [
-        (place, w)
-        for cut, both in zip(m.cuts, at_cuts, strict=True)
-        for place, w in zip((cut.a, cut.b), both, strict=True)
-    ]
+def _loads(m: MechanismParameters, posed: Posed, v: Scalars, on: ExternalLoads) -> list[PlacedWrench]:
+    """The environment's and the springs'."""
+    found: list[PlacedWrench] = []
     if on.wrench is not None:
         force, moment = on.wrench
-        found.append((m.tool, Wrench(force, moment + cross(_point(posed, m.tool), force))))
+        found.append((m.tool, Wrench(force, moment + cross(posed.point(m.tool), force))))
     for place, force in spring_forces(m, posed, v):
-        found.append((place, Wrench(force, cross(_point(posed, place), force))))
+        found.append((place, Wrench(force, cross(posed.point(place), force))))
     return found
 
 
 def _carried(
     m: MechanismParameters,
     posed: Posed,
-    joint: int,
-    needed: Sequence[Wrench],
-    at_cuts: Sequence[tuple[Wrench, Wrench]],
-    open_value: Scalar | None,
+    needed: list[Wrench],
+    given: Sequence[PlacedWrench],
     own_axes: bool,
-) -> list[Scalar]:
-    at, beyond, sign, cut, unknown, unknown_in_own = m.joints[joint]
-    if cut is not None:
-        total = at_cuts[cut][1]
-    else:
-        force = moment = ZERO
-        for body, w in zip(m.bodies, needed, strict=True):
-            if body.place.body in beyond:
-                force, moment = force + w.force, moment + w.moment
-        total = Wrench(force * sign, moment * sign)
-    parts = [total.force, total.moment - cross(_point(posed, at), total.force)]
-    if own_axes:
-        to_own = at.displacement.rotation.T
-        parts = [to_own @ posed.transported(part, GROUND, at.joint_frame) for part in parts]
-    six = [x for part in parts for x in part]
-    open_ones = unknown_in_own if own_axes else unknown
-    return six if open_value is None else [open_value if k in open_ones else x for k, x in enumerate(six)]
+    open_value: Scalar | None = None,
+) -> list[list[Scalar]]:
+    """Six for each joint.
+
+    needed: by each body
+    given:  what does not come through the joints of the tree: at the cuts, and then loads
+    """
+    for place, w in given:
+        if place.body != GROUND:
+            before = needed[place.body]
+            needed[place.body] = Wrench(before.force - w.force, before.moment - w.moment)
+    found = []
+    for at, beyond, sign, cut, unknown, unknown_in_own in m.joints:
+        if cut is not None:
+            force, moment = given[2 * cut + 1][1]
+        else:
+            force = moment = ZERO
+            for body, w in zip(m.bodies, needed, strict=True):
+                if body.place.body in beyond:
+                    force, moment = force + w.force, moment + w.moment
+            force, moment = force * sign, moment * sign
+        parts = [force, moment - cross(posed.point(at), force)]
+        if own_axes:
+            to_own = at.displacement.rotation.T
+            parts = [to_own @ posed.transported(part, GROUND, at.joint_frame) for part in parts]
+        six = [x for part in parts for x in part]
+        open_ones = unknown_in_own if own_axes else unknown
+        found.append(six if open_value is None else [open_value if k in open_ones else x for k, x in enumerate(six)])
+    return found

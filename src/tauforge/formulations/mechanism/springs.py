@@ -10,7 +10,7 @@ from tauforge.algebra.vectors import ZERO, Vector, cross, dot
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.parameters import FixedFrame, MechanismParameters, SpringParameters
-from tauforge.formulations.trees.frames import GROUND, ancestors
+from tauforge.formulations.trees.frames import GROUND
 from tauforge.formulations.trees.recursion import FrameVelocity, twists
 
 Scalars = Sequence[Scalar]
@@ -26,8 +26,7 @@ class Stretch(NamedTuple):
 
 def between(posed: Posed, spring: SpringParameters) -> Vector:
     """From point a to point b, base axes."""
-    a, b = (posed.point(place, ancestors(posed.frames, place.joint_frame)) for place in (spring.a, spring.b))
-    return b - a
+    return posed.point(spring.b) - posed.point(spring.a)
 
 
 def stretched(m: MechanismParameters, posed: Posed, spring: SpringParameters) -> Stretch:
@@ -40,12 +39,8 @@ def stretched(m: MechanismParameters, posed: Posed, spring: SpringParameters) ->
 
 def nearness_of_ends(m: MechanismParameters, posed: Posed) -> Scalar:
     """1 where the ends of a spring meet whose force has no direction there, and next to nothing elsewhere."""
-    total: Scalar = 0.0
-    for spring in m.springs:
-        if _pushes(spring):
-            way = between(posed, spring)
-            total = total + (ENDS_MEET * m.size) ** 2 * reciprocal(dot(way, way))
-    return total
+    ways = [between(posed, spring) for spring in m.springs if _pushes(spring)]
+    return sum(((ENDS_MEET * m.size) ** 2 * reciprocal(dot(way, way)) for way in ways), 0.0)
 
 
 def _pushes(spring: SpringParameters) -> bool:

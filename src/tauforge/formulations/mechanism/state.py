@@ -17,18 +17,20 @@ from tauforge.algebra.vectors import ZERO, Vector
 from tauforge.formulations.mechanism.complement import Complement, MovingComplement, sizes
 from tauforge.formulations.mechanism.configuration import (
     JointState,
-    joint_coordinates,
     joint_state,
     largest,
     newton,
     placed,
     relative_angular_velocity,
+    tree_coordinates,
+    turn_of_hinge,
     with_cut_coordinates,
+    with_tree,
 )
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.dynamics import ExternalLoads, forward_dynamics_at
 from tauforge.formulations.mechanism.parameters import HINGE, Cut, MechanismParameters, Reduction
-from tauforge.formulations.trees.frames import GROUND, JointFrame
+from tauforge.formulations.trees.frames import GROUND, LENGTHS
 from tauforge.formulations.trees.recursion import twists
 
 Scalars = Sequence[Scalar]
@@ -56,9 +58,9 @@ class ClosedState(NamedTuple):
     spread: Scalar
 
 
-def cut_hinges(m: MechanismParameters) -> list[Cut]:
-    """Those whose coordinates stand in s."""
-    return [cut for cut in m.cuts if cut.kind == HINGE and cut.reads is not None]
+def cut_hinges(m: MechanismParameters) -> dict[int, Cut]:
+    """Those whose coordinates stand in s, by their places in x."""
+    return {cut.reads: cut for cut in m.cuts if cut.kind == HINGE and cut.reads is not None}
 
 
 def state_size(m: MechanismParameters) -> int:
@@ -67,29 +69,23 @@ def state_size(m: MechanismParameters) -> int:
 
 def length_scales(m: MechanismParameters) -> list[float]:
     """One for each entry of s: the mechanism's size for lengths, 1 for all else."""
-    found: list[float] = []
-    for frame in m.frames:
-        lengths = {"P": 1, "F": 3}.get(frame.kind, 0)
-        found += [m.size] * lengths + [1.0] * (STATE_NUMBERS[frame.kind] - lengths)
-    return [*found, *[1.0] * len(cut_hinges(m))]
+    kinds = [frame.kind for frame in m.frames]
+    found = [m.size if k < LENGTHS[kind] else 1.0 for kind in kinds for k in range(STATE_NUMBERS[kind])]
+    return found + [1.0] * len(cut_hinges(m))
 
 
 def state_of(m: MechanismParameters, x: Scalars) -> list[Scalar]:
     """s at a position."""
     states = [joint_state(frame, [x[m.reads[k]] for k in frame.span]) for frame in m.frames]
-    return _packed(m, states, [x[cut.reads] for cut in cut_hinges(m) if cut.reads is not None])
+    return _packed(m, states, [x[k] for k in cut_hinges(m)])
 
 
 def position_of(m: MechanismParameters, s: Scalars, size: int) -> list[Scalar]:
     """x, of so many coordinates."""
     states, turns = _unpacked(m, s)
-    x: list[Scalar] = [0.0] * size
-    for frame, state in zip(m.frames, states, strict=True):
-        for k, value in zip(frame.span, joint_coordinates(frame, _renewed(state)), strict=True):
-            x[m.reads[k]] = value
-    for cut, turn in zip(cut_hinges(m), turns, strict=True):
-        assert cut.reads is not None
-        x[cut.reads] = turn
+    x = with_tree(m, [0.0] * size, tree_coordinates(m, [_renewed(state) for state in states]))
+    for k, turn in zip(cut_hinges(m), turns, strict=True):
+        x[k] = turn
     return with_cut_coordinates(m, _posed(m, states), x)
 
 
@@ -132,7 +128,8 @@ def closed_state(m: MechanismParameters, s: Scalars, v: Scalars, steps: int) -> 
     states, posed, gaps = newton(m, [_renewed(state) for state in states], steps, shortest=True)
     complement = Complement(m, posed, m.independent)
     rates = complement.rates(complement.nearest(v))
-    found = _packed(m, states, _turns(m, posed, turns))
+    turns = [turn_of_hinge(posed, cut, turn) for cut, turn in zip(cut_hinges(m).values(), turns, strict=True)]
+    found = _packed(m, states, turns)
     return ClosedState(found, rates, largest(gaps), _nearness(m, complement), complement.spread())
 
 
@@ -155,16 +152,14 @@ def _unpacked(m: MechanismParameters, s: Scalars) -> tuple[list[JointState], lis
     """States of the joints, and coordinates of the hinges that were cut."""
     states, first = [], 0
     for frame in m.frames:
-        own = list(s[first : first + STATE_NUMBERS[frame.kind]])
+        own = s[first : first + STATE_NUMBERS[frame.kind]]
         first += len(own)
-        states.append(_joint_state(frame, own))
+        if frame.turns_and_slides:
+            travel = Vector(*own[:3]) if frame.kind == "F" else ZERO
+            states.append(JointState(0.0, travel, Quaternion(*own[-4:])))
+        else:
+            states.append(JointState(own[0], ZERO, None))
     return states, list(s[first:])
-
-
-def _joint_state(frame: JointFrame, own: Scalars) -> JointState:
-    if not frame.turns_and_slides:
-        return JointState(own[0], ZERO, None)
-    return JointState(0.0, Vector(*own[:3]) if frame.kind == "F" else ZERO, Quaternion(*own[-4:]))
 
 
 def _renewed(state: JointState) -> JointState:
@@ -183,21 +178,8 @@ def _rates_of_s(m: MechanismParameters, posed: Posed, states: Sequence[JointStat
     hinges = cut_hinges(m)
     if hinges:
         moving = twists(posed.frames, posed.places, v)
-        found += [relative_angular_velocity(posed, cut, moving).z for cut in hinges]
+        found += [relative_angular_velocity(posed, cut, moving).z for cut in hinges.values()]
     return found
-
-
-def _turns(m: MechanismParameters, posed: Posed, before: Scalars) -> list[Scalar]:
-    """Coordinates of the hinges that were cut, each within half a turn of the one before."""
-    hinges = cut_hinges(m)
-    if not hinges:
-        return []
-    places = [cut.reads for cut in hinges if cut.reads is not None]
-    x: list[Scalar] = [0.0] * (max(places) + 1)
-    for k, turn in zip(places, before, strict=True):
-        x[k] = turn
-    closed = with_cut_coordinates(m._replace(cuts=tuple(hinges)), posed, x)
-    return [closed[k] for k in places]
 
 
 def usual_reduction(m: MechanismParameters) -> int:

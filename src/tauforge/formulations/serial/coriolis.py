@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tauforge.algebra.inertias import moment_of_inertia_forces, second_moments
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Vector, cross, dot, outer, skew
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.trees.frames import JointFrame, placement
@@ -28,12 +28,7 @@ def polar_acceleration_matrix(omega: Vector, omega_ref: Vector, alpha: Vector) -
 
 
 def polar_outward(
-    frames: Sequence[JointFrame],
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    qd_ref: Sequence[Scalar],
-    qdd: Sequence[Scalar],
-    base: BaseState,
+    frames: Sequence[JointFrame], q: Scalars, qd: Scalars, qd_ref: Scalars, qdd: Scalars, base: BaseState
 ) -> list[FrameMotion]:
     """Accelerations of the joint frames whose velocity parts are bilinear in qd and qd_ref.
 
@@ -59,9 +54,7 @@ def polar_outward(
     return motions
 
 
-def coriolis_product(
-    frames: Sequence[JointFrame], q: Sequence[Scalar], qd: Sequence[Scalar], qd_ref: Sequence[Scalar]
-) -> list[Scalar]:
+def coriolis_product(frames: Sequence[JointFrame], q: Scalars, qd: Scalars, qd_ref: Scalars) -> list[Scalar]:
     """C(q, qd) qd_ref, symmetric in the two velocities.
 
     Identity: coriolis_product(q, qd, qd) = inverse_dynamics(q, qd, 0) without gravity.
@@ -78,7 +71,7 @@ def coriolis_product(
     return forces[::-1]
 
 
-def coriolis_matrix(frames: Sequence[JointFrame], q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[list[Scalar]]:
+def coriolis_matrix(frames: Sequence[JointFrame], q: Scalars, qd: Scalars) -> list[list[Scalar]]:
     """Christoffel's C(q, qd), n x n, a column for each unit reference velocity.
 
     Identities: C qd = inverse_dynamics(q, qd, 0) without gravity; M' - 2C is skew.

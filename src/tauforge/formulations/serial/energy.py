@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.algebra.vectors import E_Z, ZERO, cross, dot
 from tauforge.formulations.drives import DriveParameters, reflected_inertia
 from tauforge.formulations.serial.kinematics import link_displacement, link_frames, link_transform
 from tauforge.formulations.serial.parameters import ArmParameters
 
 
-def kinetic_energy(
-    arm: ArmParameters, drives: Sequence[DriveParameters], q: Sequence[Scalar], qd: Sequence[Scalar]
-) -> Scalar:
+def kinetic_energy(arm: ArmParameters, drives: Sequence[DriveParameters], q: Scalars, qd: Scalars) -> Scalar:
     """1/2 sum (m v.v + omega.I omega) + 1/2 sum J_m G^2 qd^2, J, base at rest; without rotors L3.4.
 
     Identity: equals 1/2 qd' M qd with the reflected rotor inertias on M's diagonal.
@@ -31,7 +29,7 @@ def kinetic_energy(
     return total
 
 
-def potential_energy(arm: ArmParameters, q: Sequence[Scalar]) -> Scalar:
+def potential_energy(arm: ArmParameters, q: Scalars) -> Scalar:
     """- sum m g.c (L3.5), J, measured from the world origin.
 
     Identity: its derivative with respect to q is gravity_forces(q).

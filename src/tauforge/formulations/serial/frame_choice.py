@@ -23,14 +23,7 @@ from typing import NamedTuple
 
 from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.scalars import Scalar, is_number, is_zero
-from tauforge.algebra.vectors import (
-    NO_DISPLACEMENT,
-    Matrix,
-    Transform,
-    Vector,
-    rotation_about_x,
-    rotation_about_z,
-)
+from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector, rotation_about_x, rotation_about_z
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
 from tauforge.formulations.trees import economical_frames
@@ -72,10 +65,9 @@ def chain_carrying(chain: Chain, payload: BodyParameters, tool: Transform) -> Ch
     Regrouping would make parameters of every link depend on the payload. Here only ten of the last link do.
     Identity: moves as the chain of the arm whose last body is both as one (`parameters.with_payload`).
     """
-    R, p = chain.last
-    place = Transform(R.times(tool.rotation), R @ tool.translation + p)
-    c = place.rotation @ payload.com + place.translation
-    I = rotated(payload.inertia, place.rotation) + point_mass_inertia(payload.mass, c)
+    R, p = chain.last.then(tool)
+    c = R @ payload.com + p
+    I = rotated(payload.inertia, R) + point_mass_inertia(payload.mass, c)
     last = chain.frames[-1]
     both = last._replace(
         mass=last.mass + payload.mass,

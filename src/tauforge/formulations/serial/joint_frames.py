@@ -6,9 +6,7 @@ cost least.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.algebra.vectors import cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.serial.frame_choice import Chain, aligned, in_joint_frames, placed, regrouped
@@ -28,12 +26,7 @@ def cheapest_chain(arm: ArmParameters) -> Chain:
 
 
 def inverse_dynamics_of(
-    chain: Chain,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
-    tip: Wrench,
-    base: BaseState,
+    chain: Chain, q: Scalars, qd: Scalars, qdd: Scalars, tip: Wrench, base: BaseState
 ) -> list[Scalar]:
     """Joint forces of a chain. tip: what the environment exerts on link n, at the origin of frame n, frame-n axes."""
     R, p = chain.last
@@ -45,12 +38,7 @@ def inverse_dynamics_of(
 
 
 def inverse_dynamics(
-    arm: ArmParameters,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
-    tip: Wrench = NO_WRENCH,
-    base: BaseState | None = None,
+    arm: ArmParameters, q: Scalars, qd: Scalars, qdd: Scalars, tip: Wrench = NO_WRENCH, base: BaseState | None = None
 ) -> list[Scalar]:
     """Actuator forces of the rigid bodies (no friction, no rotors).
 

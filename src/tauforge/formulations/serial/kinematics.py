@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from tauforge.algebra.scalars import Scalar, cos, sin
+from tauforge.algebra.scalars import Scalar, Scalars, cos, sin
 from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Transform, Vector, cross, rotation_z
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
@@ -49,7 +47,7 @@ def axis_in_link(joint: JointParameters) -> Vector:
     return joint.constant.rotation.T @ E_Z
 
 
-def link_frames(arm: ArmParameters, q: Sequence[Scalar]) -> list[Transform]:
+def link_frames(arm: ArmParameters, q: Scalars) -> list[Transform]:
     """World <- frame i, i = 0..n (T1.15, L2.4, L2.12)."""
     frames = [arm.base.then(arm.mount)]
     for joint, q_i in zip(arm.joints, q, strict=True):
@@ -57,12 +55,12 @@ def link_frames(arm: ArmParameters, q: Sequence[Scalar]) -> list[Transform]:
     return frames
 
 
-def tool_frame(arm: ArmParameters, q: Sequence[Scalar]) -> Transform:
+def tool_frame(arm: ArmParameters, q: Scalars) -> Transform:
     """World <- tool."""
     return link_frames(arm, q)[-1].then(arm.tool)
 
 
-def jacobian(arm: ArmParameters, q: Sequence[Scalar]) -> list[tuple[Vector, Vector]]:
+def jacobian(arm: ArmParameters, q: Scalars) -> list[tuple[Vector, Vector]]:
     """Column i: velocity of the tool origin and angular velocity per unit speed of joint i, world axes.
 
     Identity: J qd equals the derivative of `tool_frame`.
@@ -76,7 +74,7 @@ def jacobian(arm: ArmParameters, q: Sequence[Scalar]) -> list[tuple[Vector, Vect
     return columns
 
 
-def wrench_on_last_link(arm: ArmParameters, q: Sequence[Scalar], tip: Wrench, *, world_axes: bool) -> Wrench:
+def wrench_on_last_link(arm: ArmParameters, q: Scalars, tip: Wrench, *, world_axes: bool) -> Wrench:
     """A wrench acting at the tool origin, moved to the origin of frame n, frame-n axes.
 
     The wrench is turned from world axes into the axes of one link after another, outward.

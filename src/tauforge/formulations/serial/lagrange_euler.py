@@ -15,17 +15,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.inertias import point_mass_inertia, second_moments
-from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import (
-    E_Z,
-    IDENTITY,
-    NO_DISPLACEMENT,
-    ZERO,
-    Matrix,
-    Transform,
-    Vector,
-    dot,
-)
+from tauforge.algebra.scalars import Scalar, Scalars
+from tauforge.algebra.vectors import E_Z, IDENTITY, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector, dot
 from tauforge.formulations.bodies import NO_WRENCH, BodyParameters, Wrench
 from tauforge.formulations.serial.kinematics import link_transform
 from tauforge.formulations.serial.parameters import ArmParameters, into_frame_0
@@ -97,7 +88,7 @@ class Partials(NamedTuple):
     T: list[Transform]  # T_0^q, q = 0..n
 
 
-def partials(arm: ArmParameters, q: Sequence[Scalar], *, second: bool = True) -> Partials:
+def partials(arm: ArmParameters, q: Scalars, *, second: bool = True) -> Partials:
     """All derivatives, from the products T_j^q, which are formed once (Turney's appendix)."""
     n = arm.n
     steps = [link_transform(joint, q_i) for joint, q_i in zip(arm.joints, q, strict=True)]
@@ -119,11 +110,7 @@ def partials(arm: ArmParameters, q: Sequence[Scalar], *, second: bool = True) ->
 
 
 def inverse_dynamics(
-    arm: ArmParameters,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
-    tip: Wrench = NO_WRENCH,
+    arm: ArmParameters, q: Scalars, qd: Scalars, qdd: Scalars, tip: Wrench = NO_WRENCH
 ) -> list[Scalar]:
     """Actuator forces of the rigid bodies (no friction, no rotors), in the order n^3 of the appendix.
 
@@ -152,7 +139,7 @@ def inverse_dynamics(
     return tau
 
 
-def mass_matrix(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def mass_matrix(arm: ArmParameters, q: Scalars) -> list[list[Scalar]]:
     """M_ij = sum_{q >= max(i, j)} Tr{dT_0^q/dq_j J_q^a (dT_0^q/dq_i)'} (after T2.11; L3.8).
 
     Identity: equals `composite_inertia.mass_matrix` and M from strobing.
@@ -169,7 +156,7 @@ def mass_matrix(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Scalar]]:
     return M
 
 
-def coriolis_coefficients(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[list[Scalar]]]:
+def coriolis_coefficients(arm: ArmParameters, q: Scalars) -> list[list[list[Scalar]]]:
     """C^i_jk = sum_{q >= max(i, j, k)} Tr{d2T_0^q/dq_j dq_k J_q^a (dT_0^q/dq_i)'} (L3.9): Christoffel's symbols of M.
 
     Identity: C^i_jk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2.
@@ -187,7 +174,7 @@ def coriolis_coefficients(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[
     return C
 
 
-def gravity_forces(arm: ArmParameters, q: Sequence[Scalar]) -> list[Scalar]:
+def gravity_forces(arm: ArmParameters, q: Scalars) -> list[Scalar]:
     """G_i (T2.8, L3.10): the forces that hold the arm at rest."""
     return gravity_terms(arm, partials(arm, q, second=False), [pseudo_inertia(body) for body in arm.bodies])
 

@@ -8,12 +8,11 @@ means the same for arms of all sizes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.linear import factored, solved
+from tauforge.algebra.linear import factored, solved, sparse_dot
 from tauforge.algebra.rotations import RotationVector, rotation_vector
-from tauforge.algebra.scalars import Scalar, select, sqrt
+from tauforge.algebra.scalars import Scalar, Scalars, select, sqrt
 from tauforge.algebra.vectors import Transform, Vector
 from tauforge.formulations.serial import kinematics
 from tauforge.formulations.serial.parameters import ArmParameters
@@ -21,7 +20,6 @@ from tauforge.formulations.serial.parameters import ArmParameters
 DAMPING = 0.1  # of the squared error: no step is longer than 1 / (2 sqrt(DAMPING)) = 1.6 rad
 LEAST_DAMPING = 1e-14  # of the sum of the Jacobian's squares: above rounding, so that the matrix is positive definite
 
-Scalars = Sequence[Scalar]
 Columns = list[list[Scalar]]
 
 
@@ -50,7 +48,8 @@ def missing(arm: ArmParameters, task: PoseTask, q: Scalars) -> tuple[Vector, Rot
 def residual(arm: ArmParameters, task: PoseTask, q: Scalars) -> Scalar:
     """The norm of what is missing in the directions that are asked for, m and rad together."""
     translation, rotation = missing(arm, task, q)
-    return sqrt(_squares([x * asked for x, asked in zip((*translation, *rotation.vector), task.asked, strict=True)]))
+    asked_for = [x * asked for x, asked in zip((*translation, *rotation.vector), task.asked, strict=True)]
+    return sqrt(sparse_dot(asked_for, asked_for))
 
 
 def step(arm: ArmParameters, task: PoseTask, q: Scalars) -> list[Scalar]:
@@ -59,7 +58,7 @@ def step(arm: ArmParameters, task: PoseTask, q: Scalars) -> list[Scalar]:
     A joint at a limit that the error would push beyond it stays there and leaves the step to the others.
     """
     error, J = linearised(arm, task, q)
-    downhill = [_product(column, error) for column in J]
+    downhill = [sparse_dot(column, error) for column in J]
     free = [
         select(lower, x, 1.0, select(0.0, slope, 1.0, 0.0)) * select(x, upper, 1.0, select(slope, 0.0, 1.0, 0.0))
         for x, slope, lower, upper in zip(q, downhill, task.lower, task.upper, strict=True)
@@ -70,7 +69,7 @@ def step(arm: ArmParameters, task: PoseTask, q: Scalars) -> list[Scalar]:
     else:
         rows = [list(row) for row in zip(*J, strict=True)]
         multipliers = _damped_solution(rows, error, error)
-        step = [_product(column, multipliers) for column in J]
+        step = [sparse_dot(column, multipliers) for column in J]
     moved = []
     for joint, x, change, lower, upper in zip(arm.joints, q, step, task.lower, task.upper, strict=True):
         new = x + (change if joint.revolute else change * task.length)
@@ -97,22 +96,9 @@ def linearised(arm: ArmParameters, task: PoseTask, q: Scalars) -> tuple[list[Sca
 def _damped_solution(factors: Columns, right: Scalars, error: Scalars) -> list[Scalar]:
     """x with (F F' + lambda 1) x = right, F given by its rows."""
     n = len(factors)
-    A = [[_product(factors[i], factors[j]) if j <= i else 0.0 for j in range(n)] for i in range(n)]
-    trace: Scalar = 0.0
-    for i in range(n):
-        trace = trace + A[i][i]
-    damping = DAMPING * _squares(error) + LEAST_DAMPING * trace
+    A = [[sparse_dot(factors[i], factors[j]) if j <= i else 0.0 for j in range(n)] for i in range(n)]
+    trace: Scalar = sum(A[i][i] for i in range(n))
+    damping = DAMPING * sparse_dot(error, error) + LEAST_DAMPING * trace
     for i in range(n):
         A[i][i] = A[i][i] + damping
     return solved(factored(A), right)  # needs the lower triangle only
-
-
-def _squares(a: Scalars) -> Scalar:
-    return _product(a, a)
-
-
-def _product(a: Scalars, b: Scalars) -> Scalar:
-    total: Scalar = 0.0
-    for x, y in zip(a, b, strict=True):
-        total = total + x * y
-    return total

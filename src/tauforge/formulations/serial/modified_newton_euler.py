@@ -10,10 +10,8 @@ of T5.2 is R_i^{i+1} n_{i+1}. Prismatic joints, which the paper leaves out, add 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tauforge.algebra.inertias import acceleration_matrix, moment_of_inertia_forces, second_moments
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.algebra.vectors import E_Z, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.serial.kinematics import axis_in_link, link_displacement, link_transform
@@ -22,12 +20,7 @@ from tauforge.formulations.trees.recursion import BaseState
 
 
 def inverse_dynamics(
-    arm: ArmParameters,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
-    tip: Wrench = NO_WRENCH,
-    base: BaseState | None = None,
+    arm: ArmParameters, q: Scalars, qd: Scalars, qdd: Scalars, tip: Wrench = NO_WRENCH, base: BaseState | None = None
 ) -> list[Scalar]:
     """Actuator forces of the rigid bodies (no friction, no rotors).
 

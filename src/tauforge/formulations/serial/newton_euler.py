@@ -7,9 +7,7 @@ paper leaves out, add the terms of Angeles, A7.34f.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.algebra.vectors import E_Z, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.serial.kinematics import axis_in_link, link_displacement, link_transform
@@ -18,12 +16,7 @@ from tauforge.formulations.trees.recursion import BaseState
 
 
 def link_wrenches(
-    arm: ArmParameters,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
-    tip: Wrench = NO_WRENCH,
-    base: BaseState | None = None,
+    arm: ArmParameters, q: Scalars, qd: Scalars, qdd: Scalars, tip: Wrench = NO_WRENCH, base: BaseState | None = None
 ) -> list[Wrench]:
     """f_i, n_i: what link i-1 exerts on link i, at the origin of frame i-1, in frame-i axes.
 
@@ -61,12 +54,7 @@ def link_wrenches(
 
 
 def inverse_dynamics(
-    arm: ArmParameters,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
-    tip: Wrench = NO_WRENCH,
-    base: BaseState | None = None,
+    arm: ArmParameters, q: Scalars, qd: Scalars, qdd: Scalars, tip: Wrench = NO_WRENCH, base: BaseState | None = None
 ) -> list[Scalar]:
     """Actuator forces of the rigid bodies (no friction, no rotors).
 

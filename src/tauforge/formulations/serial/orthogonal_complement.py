@@ -11,10 +11,9 @@ the base (A7.44) instead of w^G (A7.49), so that a moving base (the book's 7.5.2
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.algebra.vectors import E_Z, IDENTITY, NO_DISPLACEMENT, ZERO, Matrix, Vector, cross, dot, skew
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.serial.kinematics import link_transform
@@ -45,7 +44,7 @@ class Geometry(NamedTuple):
     R: list[Matrix]  # frame 0 <- frame i
 
 
-def geometry(arm: ArmParameters, q: Sequence[Scalar]) -> Geometry:
+def geometry(arm: ArmParameters, q: Scalars) -> Geometry:
     e, o, c, rotations = [], [ZERO], [], []
     frame = NO_DISPLACEMENT
     for joint, body, q_i in zip(arm.joints, arm.bodies, q, strict=True):
@@ -57,7 +56,7 @@ def geometry(arm: ArmParameters, q: Sequence[Scalar]) -> Geometry:
     return Geometry(e, o, c, rotations)
 
 
-def twist_shaping_matrix(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Twist]]:
+def twist_shaping_matrix(arm: ArmParameters, q: Scalars) -> list[list[Twist]]:
     """T (A7.54), block (i, j): the twist of link i per unit speed of joint j; zero beyond the diagonal."""
     return twist_blocks(arm, geometry(arm, q))
 
@@ -72,7 +71,7 @@ def twist_blocks(arm: ArmParameters, g: Geometry) -> list[list[Twist]]:
     ]
 
 
-def constraint_matrix(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def constraint_matrix(arm: ArmParameters, q: Scalars) -> list[list[Scalar]]:
     """K (A7.50), 6n x 6n: six rows for each joint, in terms of the twists of the two links that it connects.
 
     Revolute: e x (omega_i - omega_{i-1}) = 0 and c_dot_i - omega_i x rho_i = c_dot_{i-1} + omega_{i-1} x delta_{i-1}.
@@ -111,7 +110,7 @@ def constraint_matrix(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Scal
     return K
 
 
-def generalized_inertia(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def generalized_inertia(arm: ArmParameters, q: Scalars) -> list[list[Scalar]]:
     """I = T' M T (A7.58).
 
     Identity: equals `composite_inertia.mass_matrix`.
@@ -131,12 +130,7 @@ def generalized_inertia(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Sc
 
 
 def motions(
-    arm: ArmParameters,
-    g: Geometry,
-    T: list[list[Twist]],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
-    base: BaseState,
+    arm: ArmParameters, g: Geometry, T: list[list[Twist]], qd: Scalars, qdd: Scalars, base: BaseState
 ) -> list[TwistAndRate]:
     """t and t_dot = T qdd + T_dot qd (A7.56) of every link; the base's own motion is added."""
     omega_0, alpha_0, a_0 = base
@@ -168,13 +162,7 @@ def motions(
 
 
 def needed_wrenches(
-    arm: ArmParameters,
-    g: Geometry,
-    T: list[list[Twist]],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
-    tip: Wrench,
-    base: BaseState,
+    arm: ArmParameters, g: Geometry, T: list[list[Twist]], qd: Scalars, qdd: Scalars, tip: Wrench, base: BaseState
 ) -> list[Wrench]:
     """M t_dot + W M t less what the environment exerts: w^A + w^C of every link (A7.47, A7.48), at its mass centre."""
     wrenches = []
@@ -202,12 +190,7 @@ def projected(T: list[list[Twist]], wrenches: list[Wrench]) -> list[Scalar]:
 
 
 def inverse_dynamics(
-    arm: ArmParameters,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
-    tip: Wrench = NO_WRENCH,
-    base: BaseState | None = None,
+    arm: ArmParameters, q: Scalars, qd: Scalars, qdd: Scalars, tip: Wrench = NO_WRENCH, base: BaseState | None = None
 ) -> list[Scalar]:
     """Actuator forces of the rigid bodies (no friction, no rotors): T' (M t_dot + W M t - w), A7.57 solved for w^A.
 
@@ -220,12 +203,7 @@ def inverse_dynamics(
 
 
 def constraint_wrenches(
-    arm: ArmParameters,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
-    tip: Wrench = NO_WRENCH,
-    base: BaseState | None = None,
+    arm: ArmParameters, q: Scalars, qd: Scalars, qdd: Scalars, tip: Wrench = NO_WRENCH, base: BaseState | None = None
 ) -> list[Wrench]:
     """w^C of every link (A7.48): the wrench of both its joints, without their actuators, at its mass centre.
 

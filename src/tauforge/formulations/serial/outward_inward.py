@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.algebra.vectors import E_Z, ZERO, Matrix, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, BodyParameters, Wrench
 from tauforge.formulations.serial.kinematics import into_link, joint_rotation, joint_travel, out_of_link
@@ -51,9 +51,9 @@ def centre_to_next_joint(body: BodyParameters) -> Vector:
 
 def outward(
     arm: ArmParameters,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
+    q: Scalars,
+    qd: Scalars,
+    qdd: Scalars,
     base: BaseState,
     centre: MassCentre | None = None,
     delta_0: Vector = ZERO,
@@ -98,7 +98,7 @@ def outward(
     return motions
 
 
-def inward(arm: ArmParameters, q: Sequence[Scalar], motions: Sequence[LinkMotion], tip: Wrench) -> list[Wrench]:
+def inward(arm: ArmParameters, q: Scalars, motions: Sequence[LinkMotion], tip: Wrench) -> list[Wrench]:
     """Algorithm A7.4.2: f_i and n_i, what link i-1 exerts on link i, at the origin of frame i-1, in its axes.
 
     The component along e_i, the third, is the actuator's; the other five are the constraint's (A7.36, A7.37).
@@ -122,12 +122,7 @@ def inward(arm: ArmParameters, q: Sequence[Scalar], motions: Sequence[LinkMotion
 
 
 def inverse_dynamics(
-    arm: ArmParameters,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
-    tip: Wrench = NO_WRENCH,
-    base: BaseState | None = None,
+    arm: ArmParameters, q: Scalars, qd: Scalars, qdd: Scalars, tip: Wrench = NO_WRENCH, base: BaseState | None = None
 ) -> list[Scalar]:
     """Actuator forces of the rigid bodies (no friction, no rotors).
 

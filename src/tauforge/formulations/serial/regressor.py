@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tauforge.algebra.inertias import moment_of_inertia_forces, second_moments
-from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import UNIT_VECTORS, ZERO, Matrix, Transform, Vector, cross, outer
+from tauforge.algebra.scalars import Scalar, Scalars
+from tauforge.algebra.vectors import UNIT_VECTORS, ZERO, Matrix, Transform, Vector, cross
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.serial.coriolis import polar_outward
 from tauforge.formulations.trees.frames import JointFrame
 from tauforge.formulations.trees.recursion import BaseState, passed_inward
 
 UNIT_INERTIAS = tuple(
-    outer(UNIT_VECTORS[a], UNIT_VECTORS[b])
-    if a == b
-    else outer(UNIT_VECTORS[a], UNIT_VECTORS[b]) + outer(UNIT_VECTORS[b], UNIT_VECTORS[a])
+    Matrix.of([[float((i, j) in ((a, b), (b, a))) for j in range(3)] for i in range(3)])
     for a, b in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 )
 PARAMETER_NAMES = ("m", "m cx", "m cy", "m cz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
@@ -37,10 +35,10 @@ def link_regressor(U: Matrix, a: Vector) -> list[Wrench]:
 def regressor(
     frames: Sequence[JointFrame],
     links: Sequence[Transform],
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    qd_ref: Sequence[Scalar],
-    qdd: Sequence[Scalar],
+    q: Scalars,
+    qd: Scalars,
+    qd_ref: Scalars,
+    qdd: Scalars,
     base: BaseState,
 ) -> list[list[Scalar]]:
     """Y, n rows of 10 n. links: joint frame i <- link frame i, in which the parameters are given.

@@ -7,14 +7,14 @@ recipe, read literally, does not subtract them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.algebra.vectors import ZERO
 from tauforge.formulations.serial.parameters import ArmParameters
 
-InverseDynamics = Callable[[ArmParameters, Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
+InverseDynamics = Callable[[ArmParameters, Scalars, Scalars, Scalars], list[Scalar]]
 
 
 class ExplicitModel(NamedTuple):
@@ -29,7 +29,7 @@ def unit(n: int, *indices: int) -> list[float]:
     return [1.0 if i in indices else 0.0 for i in range(n)]
 
 
-def mass_matrix(inverse_dynamics: InverseDynamics, arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def mass_matrix(inverse_dynamics: InverseDynamics, arm: ArmParameters, q: Scalars) -> list[list[Scalar]]:
     """M, a column for each unit acceleration."""
     weightless = arm._replace(gravity=ZERO)
     rest = [0.0] * arm.n
@@ -37,7 +37,7 @@ def mass_matrix(inverse_dynamics: InverseDynamics, arm: ArmParameters, q: Sequen
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def explicit_model(inverse_dynamics: InverseDynamics, arm: ArmParameters, q: Sequence[Scalar]) -> ExplicitModel:
+def explicit_model(inverse_dynamics: InverseDynamics, arm: ArmParameters, q: Scalars) -> ExplicitModel:
     """M, every C^i_jk and G: n + n (n + 1) / 2 + 1 runs.
 
     Identity: equals the Lagrange-Euler coefficients.

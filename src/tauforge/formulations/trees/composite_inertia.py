@@ -13,15 +13,8 @@ from tauforge.algebra.inertias import moved, rotated, turned_about_x, turned_abo
 from tauforge.algebra.scalars import Scalar, is_number
 from tauforge.algebra.vectors import E_Z, UNIT_VECTORS, Matrix, Vector, cross
 from tauforge.formulations.bodies import Wrench
-from tauforge.formulations.trees.frames import (
-    FREEDOMS,
-    GROUND,
-    JointFrame,
-    Placement,
-    origin,
-    placements,
-    seen_from_parent,
-)
+from tauforge.formulations.trees.frames import GROUND, JointFrame, Placement, origin, placements, seen_from_parent
+from tauforge.formulations.trees.recursion import components, joint_force
 
 
 def mass_matrix(frames: Sequence[JointFrame], q: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -34,7 +27,7 @@ def mass_matrix(frames: Sequence[JointFrame], q: Sequence[Scalar]) -> list[list[
 
 def mass_matrix_at(frames: Sequence[JointFrame], places: Sequence[Placement]) -> list[list[Scalar]]:
     """The same where the joints are placed already."""
-    n = sum(FREEDOMS[frame.kind] for frame in frames)
+    n = sum(len(frame.span) for frame in frames)
     M: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
     composite = [(frame.mass, frame.first_moment, frame.inertia) for frame in frames]
     for i in reversed(range(len(frames))):
@@ -47,8 +40,7 @@ def mass_matrix_at(frames: Sequence[JointFrame], places: Sequence[Placement]) ->
             while frames[k].parent != GROUND:
                 w = _passed(frames[k], places[k], w, own=k == i)
                 k = frames[k].parent
-                seen = Wrench(places[k].turn @ w.force, places[k].turn @ w.moment) if frames[k].in_axes_before else w
-                for e, x in enumerate(components(frames[k], seen)):
+                for e, x in enumerate(joint_force(frames[k], places[k].turn, w)):
                     M[frame.at + d][frames[k].at + e] = M[frames[k].at + e][frame.at + d] = x
         if frame.parent != GROUND:
             inner = composite[frame.parent]
@@ -76,19 +68,6 @@ def unit_wrenches(frame: JointFrame, place: Placement, m: Scalar, h: Vector, I: 
     h, I = place.turn @ h, rotated(I, place.turn)
     turning = [Wrench(cross(axis, h), I @ axis) for axis in UNIT_VECTORS]
     return turning if frame.kind == "B" else [*(Wrench(axis * m, cross(h, axis)) for axis in UNIT_VECTORS), *turning]
-
-
-def components(frame: JointFrame, w: Wrench) -> list[Scalar]:
-    """Components of a wrench at the frame's origin that work on the joint's rates, in the axes of `unit_wrenches`."""
-    match frame.kind:
-        case "R":
-            return [w.moment.z]
-        case "P":
-            return [w.force.z]
-        case "B":
-            return [*(-w.moment if frame.inverted else w.moment)]
-        case _:
-            return [*w.force, *w.moment]
 
 
 def _passed(frame: JointFrame, place: Placement, w: Wrench, *, own: bool) -> Wrench:

@@ -17,12 +17,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tauforge.algebra.inertias import point_mass_inertia
 from tauforge.algebra.rotations import rotation_of
 from tauforge.algebra.scalars import Scalar, cos, sin
 from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Transform, Vector, rotation_z
 
 GROUND = -1  # the parent of a body that hangs from the base
 FREEDOMS = {"R": 1, "P": 1, "B": 3, "F": 6}
+LENGTHS = {"R": 0, "P": 1, "B": 0, "F": 3}  # among them, the first
 
 
 class JointFrame(NamedTuple):
@@ -57,6 +59,15 @@ class JointFrame(NamedTuple):
     def in_axes_before(self) -> bool:
         """True if its rates are vectors in the axes of `before`."""
         return self.turns_and_slides and not self.inverted
+
+    def carrying(self, mass: Scalar, c: Vector, inertia: Matrix) -> JointFrame:
+        """With one more body, not regrouped. c: its centre of mass; inertia: about that, in the axes of the frame."""
+        return self._replace(
+            mass=self.mass + mass,
+            first_moment=self.first_moment + c * mass,
+            inertia=self.inertia + inertia + point_mass_inertia(mass, c),
+            flat=False,
+        )
 
 
 class Placement(NamedTuple):

@@ -15,7 +15,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.trees.economical_frames import nearly
-from tauforge.formulations.trees.frames import GROUND, JointFrame, Placement, seen_from_child
+from tauforge.formulations.trees.frames import GROUND, JointFrame, Placement
 
 
 class BaseState(NamedTuple):
@@ -65,41 +65,25 @@ def _moved(
     turn, travel = place
     R, p = frame.before
     at = frame.at
-    if frame.turns_and_slides:
-        return _moved_by_vectors(frame, place, parent, qd, qdd)
-    a = turn.T @ (R.T @ (parent.a + parent.U @ p))
-    omega, alpha = (seen_from_child(frame, place, v) for v in (parent.omega, parent.alpha))
-    if frame.revolute:
-        alpha = alpha + Vector(omega.y * qd[at], -(omega.x * qd[at]), qdd[at])
-        omega = omega + E_Z * qd[at]
-    U = acceleration_matrix(omega, alpha)
-    if not frame.revolute:
-        a = a + U @ travel + cross(omega, E_Z * (2.0 * qd[at])) + E_Z * qdd[at]  # A7.34f
-    return FrameMotion(turn, travel, U, omega, alpha, a)
-
-
-def _moved_by_vectors(
-    frame: JointFrame, place: Placement, parent: FrameMotion, qd: Sequence[Scalar], qdd: Sequence[Scalar]
-) -> FrameMotion:
-    """The same for joints whose rates are vectors in the axes of `before`."""
-    turn, travel = place
-    R, p = frame.before
-    at = frame.at
-    omega, alpha = R.T @ parent.omega, R.T @ parent.alpha
-    a = R.T @ (parent.a + parent.U @ p)
-    if frame.inverted:
-        w, dw = Vector(*qd[at : at + 3]), Vector(*qdd[at : at + 3])
-        omega, alpha = turn.T @ omega, turn.T @ alpha
-        omega, alpha = omega - w, alpha - cross(omega, w) - dw
-        return FrameMotion(turn, travel, acceleration_matrix(omega, alpha), omega, alpha, turn.T @ a)
+    omega, alpha, a = (R.T @ x for x in (parent.omega, parent.alpha, parent.a + parent.U @ p))
     if frame.kind == "F":
         v, dv = Vector(*qd[at : at + 3]), Vector(*qdd[at : at + 3])
         a = a + acceleration_matrix(omega, alpha) @ travel + cross(omega, v * 2.0) + dv
         at += 3
-    w, dw = Vector(*qd[at : at + 3]), Vector(*qdd[at : at + 3])
-    alpha = turn.T @ (alpha + cross(omega, w) + dw)
-    omega = turn.T @ (omega + w)
-    return FrameMotion(turn, travel, acceleration_matrix(omega, alpha), omega, alpha, turn.T @ a)
+    if frame.turns_and_slides:
+        w, dw = Vector(*qd[at : at + 3]), Vector(*qdd[at : at + 3])
+    if frame.in_axes_before:
+        omega, alpha = omega + w, alpha + cross(omega, w) + dw
+    omega, alpha, a = (turn.T @ x for x in (omega, alpha, a))
+    if frame.inverted:
+        omega, alpha = omega - w, alpha - cross(omega, w) - dw
+    if frame.revolute:
+        alpha = alpha + Vector(omega.y * qd[at], -(omega.x * qd[at]), qdd[at])
+        omega = omega + E_Z * qd[at]
+    U = acceleration_matrix(omega, alpha)
+    if frame.kind == "P":
+        a = a + U @ travel + cross(omega, E_Z * (2.0 * qd[at])) + E_Z * qdd[at]  # A7.34f
+    return FrameMotion(turn, travel, U, omega, alpha, a)
 
 
 def inertia_moment(I: Matrix, flat: bool, motion: FrameMotion) -> Vector:
@@ -134,17 +118,24 @@ def passed_inward(frame: JointFrame, motion: FrameMotion, w: Wrench) -> Wrench:
     return Wrench(f, R @ (motion.turn @ n) + cross(p, f))
 
 
-def joint_force(frame: JointFrame, motion: FrameMotion, w: Wrench) -> list[Scalar]:
-    """Components of the wrench at the joint's frame that do work with its rates."""
+def joint_force(frame: JointFrame, turn: Matrix, w: Wrench) -> list[Scalar]:
+    """Components of a wrench at the joint's frame, in its axes, that do work with its rates."""
+    if frame.in_axes_before:
+        w = Wrench(turn @ w.force if frame.kind == "F" else w.force, turn @ w.moment)
+    return components(frame, w)
+
+
+def components(frame: JointFrame, w: Wrench) -> list[Scalar]:
+    """The same of a wrench in the axes of the joint's rates."""
     match frame.kind:
         case "R":
             return [w.moment.z]
         case "P":
             return [w.force.z]
         case "B":
-            return [*(-w.moment if frame.inverted else motion.turn @ w.moment)]
+            return [*(-w.moment if frame.inverted else w.moment)]
         case _:
-            return [*(motion.turn @ w.force), *(motion.turn @ w.moment)]
+            return [*w.force, *w.moment]
 
 
 def inward(frames: Sequence[JointFrame], motions: dict[int, FrameMotion], external: dict[int, Wrench]) -> list[Scalar]:
@@ -157,7 +148,7 @@ def inward(frames: Sequence[JointFrame], motions: dict[int, FrameMotion], extern
         h = frame.first_moment
         f = w.force + (motion.a * frame.mass + motion.U @ h)
         n = w.moment + (inertia_moment(frame.inertia, frame.flat, motion) + cross(h, motion.a))
-        forces.append(joint_force(frame, motion, Wrench(f, n)))
+        forces.append(joint_force(frame, motion.turn, Wrench(f, n)))
         if frame.parent != GROUND:
             inner, passed = pending.get(frame.parent, NO_WRENCH), passed_inward(frame, motion, Wrench(f, n))
             pending[frame.parent] = Wrench(inner.force + passed.force, inner.moment + passed.moment)
@@ -175,22 +166,22 @@ def twists(frames: Sequence[JointFrame], places: Sequence[Placement], qd: Sequen
     """By number of the frame; the base is at rest."""
     found = {GROUND: FrameVelocity(ZERO, ZERO)}
     for k, frame in enumerate(frames):
-        parent, (R, p), (turn, travel), at = found[frame.parent], frame.before, places[k], frame.at
-        v = R.T @ (parent.v + cross(parent.omega, p))
+        parent, (R, p), (turn, travel), rates = (
+            found[frame.parent],
+            frame.before,
+            places[k],
+            [qd[j] for j in frame.span],
+        )
         omega = R.T @ parent.omega
-        v = v + cross(omega, travel)
-        match frame.kind:
-            case "R":
-                found[k] = FrameVelocity(turn.T @ v, turn.T @ omega + E_Z * qd[at])
-                continue
-            case "P":
-                v = v + E_Z * qd[at]
-            case "B" if frame.inverted:
-                found[k] = FrameVelocity(turn.T @ v, turn.T @ omega - Vector(*qd[at : at + 3]))
-                continue
-            case "B":
-                omega = omega + Vector(*qd[at : at + 3])
-            case _:
-                v, omega = v + Vector(*qd[at : at + 3]), omega + Vector(*qd[at + 3 : at + 6])
-        found[k] = FrameVelocity(turn.T @ v, turn.T @ omega)
+        v = R.T @ (parent.v + cross(parent.omega, p)) + cross(omega, travel)
+        if frame.kind in "PF":
+            v = v + (E_Z * rates[0] if frame.kind == "P" else Vector(*rates[:3]))
+        if frame.in_axes_before:
+            omega = omega + Vector(*rates[-3:])
+        v, omega = turn.T @ v, turn.T @ omega
+        if frame.revolute:
+            omega = omega + E_Z * rates[0]
+        elif frame.inverted:
+            omega = omega - Vector(*rates)
+        found[k] = FrameVelocity(v, omega)
     return found

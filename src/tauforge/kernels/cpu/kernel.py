@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -21,8 +21,9 @@ from tauforge.kernels.cpu.code_memory import need_memory
 from tauforge.kernels.cpu.engine import Host, host
 from tauforge.kernels.cpu.llvm_body import Operand, emit_body
 from tauforge.kernels.cpu.llvm_builtin import ADDRESSES, builtin_function
-from tauforge.kernels.cpu.llvm_loop import OFFSETS, block_function, loop_function, spoil_function
+from tauforge.kernels.cpu.llvm_loop import OFFSETS, loop_function, run_body, spoil_function
 from tauforge.kernels.cpu.llvm_rows import copies
+from tauforge.kernels.cpu.llvm_text import Vectors, Writer
 from tauforge.kernels.cpu.numpy_binding import TYPE_NUMBERS, generalized_ufunc
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.tracing.graph import Graph
@@ -41,7 +42,7 @@ def emit_module(
     host: Host,
     bits: int,
 ) -> str:
-    """LLVM source with `loop` (the gufunc's inner loop) and, in 64 bits, `builtin` (for one state) and `block`.
+    """LLVM source with `loop` (the gufunc's inner loop) and, in 64 bits, `builtin` (for one state).
 
     Blocks of rows with a doubt that is not below the specification's limit are counted in `doubts`.
     """
@@ -57,12 +58,37 @@ def emit_module(
     writers = [spoil_function(ins, outs, bits, lanes), loop_function(body, ins, outs, bits, lanes, host)]
     if bits == 64:
         texts.append(f"@addresses = global [{len(ADDRESSES)} x ptr] zeroinitializer\n")
-        texts.append(f"@scratch_bytes = constant i64 {body.scratch * lanes * bits // 8}\n")
-        writers += [builtin_function(body, ins, outs, host), block_function(body, bits, lanes, host)]
+        writers.append(builtin_function(body, ins, outs, host))
+    return module_of(texts, declarations, writers, host)
+
+
+def module_of(texts: list[str], declarations: set[str], writers: list[tuple[str, Writer]], host: Host) -> str:
+    """LLVM source of these texts and functions."""
     for head, code in writers:
         texts.append(head + " {\nentry:\n" + "\n".join(code.lines) + "\n}\n")
         declarations |= code.declarations
     return "".join([*texts, *(f"{d}\n" for d in sorted(declarations)), attributes(host)])
+
+
+def emit_block_module(graph: Graph, specification: Specification, host: Host, shared: Collection[str]) -> str:
+    """LLVM source with void block(ptr table, ptr scratch): a block of rows in float64, for the time loop.
+
+    table:  the addresses of the operands, whose blocks are `Columns`, aligned as vectors are
+    shared: names of the arguments of which a block has one row
+    """
+    lanes = host.lanes(64)
+    shapes = [*specification.arguments, *(("", core) for core in specification.results)]
+    operands = [Operand(name, core, k, name in shared) for k, (name, core) in enumerate(shapes)]
+    ins, outs = operands[: len(specification.arguments)], operands[len(specification.arguments) :]
+    body = emit_body(graph, ins, outs, 64, lanes, avx512=host.has_avx512, columns=True)
+    code = Writer()
+    run_body(code, body, Vectors(code, 64, lanes, avx512=host.has_avx512), "%table", "%scratch")
+    code.do("ret void")
+    texts = [body.text, f"@scratch_bytes = constant i64 {body.scratch * host.vector_bits // 8}\n"]
+    spoil = spoil_function(ins, outs, 64, lanes, columns=True)
+    return module_of(
+        texts, set(body.declarations), [spoil, ("define void @block(ptr %table, ptr %scratch) #1", code)], host
+    )
 
 
 MAX_NODES = 16_000  # for larger graphs the NumPy reference is used
@@ -70,6 +96,36 @@ MAX_LARGE = 40_000  # the same for functions that are worth some seconds of comp
 RECENT = 32  # kernels that are kept for a while although nothing refers to them
 BITS_OF = {"float64": 64, "float32": 32}
 Key = tuple[str, Host]
+
+
+def machine_code(
+    specification: Specification,
+    machine: Host,
+    kind: str,
+    emit: Callable[[Graph], str],
+    seconds: dict[str, float] | None = None,
+) -> bytes:
+    """The object file of a kind for a specification, from the cache or compiled now. It may raise NoKernelError."""
+    spent = {} if seconds is None else seconds
+    name = cache.key(specification.identity, kind, *map(str, machine))
+    code = cache.load(name)
+    if code is not None:
+        return code
+    need_memory()
+    start = time.perf_counter()
+    graph = specification.graph if specification.origin is None else specification.make_graph()
+    spent["trace"] = time.perf_counter() - start
+    start = time.perf_counter()
+    most = MAX_LARGE if specification.large else MAX_NODES
+    if len(graph.nodes) > most:
+        problem = f"{specification.name} has {len(graph.nodes)} operations; at most {most} are compiled"
+        raise TooLargeError(problem)
+    source = emit(graph)
+    need_memory(len(source))
+    code = engine.compile_text(source, machine)
+    spent[f"compile{kind}"] = time.perf_counter() - start
+    cache.save(name, code)
+    return code
 
 
 class CpuKernel:
@@ -151,33 +207,20 @@ class CpuKernel:
         with LOCK:
             if bits in self._loops.loaded:
                 return self._loops.loaded[bits]
-            machine, specification = host(), self.specification
-            name = cache.key(specification.identity, str(bits), *map(str, machine))
-            code = cache.load(name)
-            if code is None:
-                need_memory()
-                start = time.perf_counter()
-                graph = specification.graph if specification.origin is None else specification.make_graph()
-                self.seconds["trace"] = time.perf_counter() - start
-                code = self._compiled(graph, machine, bits)
-                cache.save(name, code)
+            machine = host()
+            code = machine_code(
+                self.specification,
+                machine,
+                str(bits),
+                lambda graph: emit_module(graph, self.specification, machine, bits),
+                self.seconds,
+            )
             start = time.perf_counter()
             made = engine.Loaded(code, machine, "loop")
             self.seconds[f"load{bits}"] = time.perf_counter() - start
             self._doubts[bits] = ctypes.c_int64.from_address(made.address("doubts"))
             self._loops.put(bits, made)
             return made
-
-    def _compiled(self, graph: Graph, machine: Host, bits: int) -> bytes:
-        start = time.perf_counter()
-        most = MAX_LARGE if self.specification.large else MAX_NODES
-        if len(graph.nodes) > most:
-            raise TooLargeError(f"{self.name} has {len(graph.nodes)} operations; at most {most} are compiled")
-        source = emit_module(graph, self.specification, machine, bits)
-        need_memory(len(source))
-        code = engine.compile_text(source, machine)
-        self.seconds[f"compile{bits}"] = time.perf_counter() - start
-        return code
 
     def doubts(self) -> int:
         """Grows with every block of rows that had a doubt not below the limit."""

@@ -20,7 +20,7 @@ import math
 from typing import NamedTuple
 
 from tauforge.kernels.arithmetic import NodeCode, sine_and_cosine
-from tauforge.kernels.cpu.llvm_rows import Rows, store_pieces
+from tauforge.kernels.cpu.llvm_rows import Columns, Rows, store_pieces
 from tauforge.kernels.cpu.llvm_text import Code, Vectors, Writer
 from tauforge.kernels.scheduling import is_crowded, least_crowded, nan_probes
 from tauforge.tracing.graph import LEAVES, Graph
@@ -71,11 +71,15 @@ PART_NODES = 4500  # operations in one part, at most
 
 
 class Operand(NamedTuple):
-    """An argument or a result: its name (arguments only), core shape and number in the table."""
+    """An argument or a result: its name (arguments only), core shape and number in the table.
+
+    shared: whether a block has one row of it (`Columns`)
+    """
 
     name: str
     core: tuple[int, ...]
     number: int
+    shared: bool = False
 
     @property
     def length(self) -> int:
@@ -113,11 +117,14 @@ def emit_body(
     *,
     avx512: bool,
     doubt_limit: float | None = None,
+    columns: bool = False,
 ) -> VectorBody:
     """Input k of argument a is called a + str(k) in the graph; its outputs are those of the results in order,
     and after them the doubt where it has a limit. The part that computes the doubt returns whether it is not below.
+
+    columns: whether blocks are `Columns`
     """
-    plan = Plan(graph, ins, outs, bits, lanes, guarded=doubt_limit is not None)
+    plan = Plan(graph, ins, outs, bits, lanes, guarded=doubt_limit is not None, columns=columns)
     texts, declarations = [], set()
 
     def function(head: str, code: Code, ending: str) -> None:
@@ -138,9 +145,17 @@ class Plan:
     """A plan: the part that computes each node, the slots of values for later parts, the pieces of results to store."""
 
     def __init__(
-        self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int, *, guarded: bool = False
+        self,
+        graph: Graph,
+        ins: list[Operand],
+        outs: list[Operand],
+        bits: int,
+        lanes: int,
+        *,
+        guarded: bool = False,
+        columns: bool = False,
     ) -> None:
-        self.guarded = guarded
+        self.guarded, self.are_columns = guarded, columns
         self.early_sines = NO_EARLY_SINES  # sines and cosines that are computed in a loop
         if is_crowded(graph):
             graph = least_crowded(graph, early_sines(graph).slots)
@@ -153,7 +168,8 @@ class Plan:
         self.pieces: dict[int, list[Piece]] = {}  # by the node that completes them
         first = 0
         for operand in outs:
-            for start, width in store_pieces(operand.length, bits, lanes):
+            single = [(k, 1) for k in range(operand.length)]
+            for start, width in single if columns else store_pieces(operand.length, bits, lanes):
                 outputs = range(first + start, first + start + width)
                 complete = max(graph.outputs[k].node for k in outputs)
                 self.pieces.setdefault(complete, []).append(Piece(operand.number, start, outputs))
@@ -211,7 +227,10 @@ class PartEmitter(NodeCode):
     def __init__(self, plan: Plan, code: Code, vectors: Vectors, doubt_limit: float | None) -> None:
         super().__init__(plan.graph, vectors)
         self.plan, self.code, self.v, self.doubt_limit = plan, code, vectors, doubt_limit
-        self.rows = {o.number: Rows(vectors, "%table", o.number, o.length) for o in (*plan.ins, *plan.outs)}
+        self.rows: dict[int, Rows | Columns] = {}
+        for o in (*plan.ins, *plan.outs):
+            columns = Columns(vectors, "%table", o.number, shared=o.shared)
+            self.rows[o.number] = columns if plan.are_columns else Rows(vectors, "%table", o.number, o.length)
         self.names: dict[int, str] = {}
         self.loaded: dict[tuple[int, int], str] = {}  # elements of arguments
         self.finished: dict[tuple[int, bool], str] = {}  # results as they are stored

@@ -28,12 +28,21 @@ def run_body(code: Writer, body: VectorBody, v: Vectors, table: str, scratch: st
         code.do(f"call void @spoil(ptr {table})")
 
 
-def spoil_function(ins: Sequence[Operand], outs: Sequence[Operand], bits: int, lanes: int) -> tuple[str, Writer]:
-    """void spoil(void *table): NaN over all results of the rows of a block in which an input is not finite."""
+def spoil_function(
+    ins: Sequence[Operand], outs: Sequence[Operand], bits: int, lanes: int, *, columns: bool = False
+) -> tuple[str, Writer]:
+    """void spoil(void *table): NaN over all results of the rows of a block in which an input is not finite.
+
+    columns: whether blocks are `Columns`
+    """
     code = Writer()
     number, integer, itemsize = ("double" if bits == 64 else "float"), f"i{bits}", bits // 8
 
     def element(operand: Operand, row: str, k: str) -> str:
+        if columns:
+            base = code.emit(f"load ptr, ptr {code.at('%table', 8 * operand.number)}, align 8")
+            place = code.emit(f"add i64 {code.emit(f'mul i64 {k}, {lanes}')}, {row}")
+            return code.emit(f"getelementptr {number}, ptr {base}, i64 {k if operand.shared else place}")
         base = code.emit(f"load ptr, ptr {code.at('%table', 16 * operand.number)}, align 8")
         stride = code.emit(f"load i64, ptr {code.at('%table', 16 * operand.number + 8)}, align 8")
         start = code.at(base, code.emit(f"mul i64 {stride}, {row}"))
@@ -55,17 +64,6 @@ def spoil_function(ins: Sequence[Operand], outs: Sequence[Operand], bits: int, l
                     code.do(f"store {number} {literal(math.nan, bits)}, ptr {place}, align {itemsize}")
     code.do("ret void")
     return "define internal void @spoil(ptr %table) #1", code
-
-
-def block_function(body: VectorBody, bits: int, lanes: int, host: Host) -> tuple[str, Writer]:
-    """void block(ptr table, ptr scratch): a block of rows where the table says, for the time loop.
-
-    scratch: as many bytes as the module's `scratch_bytes` says, aligned as a vector is
-    """
-    code = Writer()
-    run_body(code, body, Vectors(code, bits, lanes, avx512=host.has_avx512), "%table", "%scratch")
-    code.do("ret void")
-    return "define void @block(ptr %table, ptr %scratch) #1", code
 
 
 STACK_BYTES = 64 * 1024  # larger blocks come from the heap

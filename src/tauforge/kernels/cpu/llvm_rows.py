@@ -70,6 +70,34 @@ class Rows:
                 code.do(f"store {kind} {piece}, ptr {place}, align {v.itemsize}")
 
 
+class Columns:
+    """The same for the time loop, which keeps the rows of a block as columns, one vector after another.
+
+    shared: a row for the whole block instead; then only arguments
+    """
+
+    def __init__(self, v: Vectors, table: str, number: int, *, shared: bool) -> None:
+        self.v, self._table, self._number, self._shared = v, table, number, shared
+        self._base = ""
+
+    def _at(self, bytes_: int) -> str:
+        code = self.v.code
+        self._base = self._base or code.emit(f"load ptr, ptr {code.at(self._table, 8 * self._number)}, align 8")
+        return code.at(self._base, bytes_)
+
+    def load(self, column: int) -> tuple[int, list[str]]:
+        v, code = self.v, self.v.code
+        if not self._shared:
+            return column, [v.load(self._at(column * v.bytes), aligned=True)]
+        x = code.emit(f"load {v.number}, ptr {self._at(column * v.itemsize)}, align {v.itemsize}")
+        one = code.emit(f"insertelement {v.type} poison, {v.number} {x}, i64 0")
+        return column, [v.shuffle(one, "poison", [0] * v.lanes)]
+
+    def store(self, start: int, values: list[str]) -> None:
+        for k, value in enumerate(values, start):
+            self.v.store(value, self._at(k * self.v.bytes), aligned=True)
+
+
 def store_pieces(columns: int, bits: int, lanes: int) -> list[tuple[int, int]]:
     """First column and width of the pieces a row is stored in, wide ones first; the last may overlap the one before."""
     narrow, start, result = 128 // bits, 0, []

@@ -23,12 +23,11 @@ from tauforge.algebra.vectors import E_Z, Vector, cross, dot
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.evaluation.reference import reference
-from tauforge.formulations.mechanism.cuts import axes_to_choose, sides
+from tauforge.formulations.mechanism.cuts import sides
 from tauforge.formulations.mechanism.legs import closed_by_legs
 from tauforge.formulations.mechanism.parameters import (
     ACROSS_X,
     ACROSS_Y,
-    CUT_ROWS,
     DISTANCE,
     HEIGHT,
     RADIUS,
@@ -160,7 +159,7 @@ def reduced_sets(m: MechanismParameters, found: Mobility, independent: tuple[int
 
 def reductions(m: MechanismParameters, found: Mobility, sets: Sequence[tuple[int, ...]]) -> tuple[Reduction, ...]:
     """For each set of rates the axes that promise to cost least: the same kind of axes for every cut."""
-    choices = [axes_to_choose(m.frames, cut) for cut in m.cuts]
+    choices = [[GROUND, *a.path, *b.path] for a, b in (sides(m.frames, cut) for cut in m.cuts)]
     kinds = range(max(map(len, choices), default=1))
     wanted = [tuple(axes[min(kind, len(axes) - 1)] for axes in choices) for kind in kinds]
     positions = np.concatenate([found.positions, found.elsewhere])
@@ -192,11 +191,9 @@ def _present(m: MechanismParameters, matrices: Array, rotations: Array, axes: Se
     J = matrices.copy()
     if not enough:
         return np.ones(J.shape[1:], bool)
-    row = 0
-    for cut, own in zip(m.cuts, axes, strict=True):
+    for rows, own in zip(m.rows_of_cuts, axes, strict=True):
         if own != GROUND:
-            J[:, row : row + 3] = np.swapaxes(rotations[:, own], 1, 2) @ J[:, row : row + 3]
-        row += CUT_ROWS[cut.kind]
+            J[:, rows][:, :3] = np.swapaxes(rotations[:, own], 1, 2) @ J[:, rows][:, :3]
     largest: Array = np.abs(J).max(axis=0, initial=0.0)
     return np.asarray(largest > ZERO_ENTRY * max(largest.max(initial=0.0), 1e-300))
 

@@ -17,12 +17,12 @@ from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.evaluation.unmodified import ours
-from tauforge.formulations.bodies import BodyParameters, heavier
+from tauforge.formulations.bodies import BodyParameters, body_of, heavier
 from tauforge.plugins import save
 from tauforge.robots import plausibility
 from tauforge.robots.drawing import Visual, check_visuals
 from tauforge.robots.loads import BODY_SHARES, Payload, one_payload
-from tauforge.robots.mechanism.parts import Body, Free, MechanismJoint, Spring
+from tauforge.robots.mechanism.parts import Body, Free, MechanismJoint, Spring, check_known
 from tauforge.robots.mechanism.structure import Analysis, Structure, analyse
 from tauforge.robots.plausibility import (
     FARTHEST_TURN,
@@ -72,19 +72,16 @@ class MechanismDescription(Robot):
                 f"expected 0 or at least {SMALLEST_COULOMB_SPEED:g}, got {self.coulomb_speed:g}", field="coulomb_speed"
             )
         names = [body.name for body in self.bodies]
-        if self.tool is not None and self.tool not in names:
-            remedy = validation.known_names(str(self.tool), names)
-            raise ModelError(f"there is no body {self.tool!r}", field="tool", remedy=remedy)
+        if self.tool is not None:
+            check_known("body", self.tool, names, "tool")
         for field in ("independent", "cut"):
             value = getattr(self, field)
             if value is not None and not (field == "independent" and isinstance(value, str)):
                 put(field, _tuple_of(value, str, field))
         put("visuals", check_visuals(self.visuals, len(self.bodies)))
         joints = [joint.name for joint in self.joints]
-        unknown = sorted(set(self.cut or ()) - set(joints))
-        if unknown:
-            remedy = validation.known_names(unknown[0], joints)
-            raise ModelError(f"there is no joint {unknown[0]!r}", field="cut", remedy=remedy)
+        for name in sorted(self.cut or ()):
+            check_known("joint", name, joints, "cut")
         if not all(isinstance(exception, KnownException) for exception in self.known_exceptions):
             raise ModelError("expected a sequence of KnownException", field="known_exceptions")
         plausibility.warn_of_faults(
@@ -152,9 +149,7 @@ class MechanismDescription(Robot):
 
     def carrying(self, payload: Payload) -> Self:
         """The mechanism whose tool body holds the payload, which is given in the body's frame."""
-        numbers = np.asarray(one_payload(payload).numbers(), float)
-        m, cx, cy, cz, xx, xy, xz, yy, yz, zz = numbers.tolist()
-        held = BodyParameters(m, Vector(cx, cy, cz), Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
+        held = body_of(np.asarray(one_payload(payload).numbers(), float).tolist())
         bodies, k = list(self.bodies), [body.name for body in self.bodies].index(self.tool_body)
         body = bodies[k]
         own = BodyParameters(body.mass, Vector(*body.com), Matrix.of(body.inertia))

@@ -33,7 +33,7 @@ from tauforge.robots.mechanism.guards import (
     SUSPICIOUS_DOUBT,
 )
 from tauforge.robots.mechanism.model import loaded
-from tauforge.validation import counted
+from tauforge.validation import Rows, counted, from_transform
 
 if TYPE_CHECKING:
     from tauforge.evaluation.evaluator import Evaluator
@@ -107,12 +107,9 @@ def energy(model: MechanismParameters, x: Scalars, qd: Scalars, **acting: Scalar
     return Doubtful([kinetic, potential], lambda: complement.doubt(x))
 
 
-def frames(model: MechanismParameters, x: Scalars) -> list[list[list[Scalar]]]:
+def frames(model: MechanismParameters, x: Scalars) -> list[Rows]:
     """World <- frame of every body, (bodies, 4, 4)."""
-    return [
-        [*([*row, t] for row, t in zip(frame.rotation.rows, frame.translation, strict=True)), [0.0, 0.0, 0.0, 1.0]]
-        for frame in kinematics.body_frames(model, x)
-    ]
+    return [from_transform(frame) for frame in kinematics.body_frames(model, x)]
 
 
 def jacobians(model: MechanismParameters, x: Scalars) -> Doubtful:
@@ -184,7 +181,7 @@ def slope_function(function: Function) -> Function:
 
 
 def coordinate_accelerations(model: MechanismParameters, x: Scalars, qd: Scalars, qdd: Scalars) -> list[Scalar]:
-    """Second time derivatives of all coordinates of x."""
+    """Second time derivatives of all entries of a position."""
     rates = configuration.coordinate_rates(model, x, qd)
     travelled = [Dual(value, {0: rate}) for value, rate in zip(x, rates, strict=True)]
     turned = [Dual(value, {0: rate}) for value, rate in zip(qd, qdd, strict=True)]
@@ -243,11 +240,25 @@ def table(m: MechanismParameters, size: int) -> FunctionTable:
     choice = {"reduced": tuple(range(len(m.reductions))) if len(m.reductions) > 1 else 0}
     inverse = Function(inverse_dynamics, motion, ((actuators,),), on, choice, DRIVEN_GUARD, names=("tau",), large=True)
     forward = Function(forward_dynamics, forced, ((f,),), on, choice, FORCED_GUARD, names=("qdd",), large=True)
-    whole = f <= MOST_IN_ONE
+
     from_nearby = (*rates("q"), Argument("near", (size,), "a position to start from"))
 
     def closing_function(formula: Any) -> Function:
         return Function(formula, from_nearby, ((size,), ()), quick=False, names=("position", "gap"))
+
+    def derivatives(formula: Any, of: Function, slope_name: str) -> Function:
+        """By the independent coordinates and by the two other arguments."""
+        (values,), (_, *others) = of.results, of.arguments
+        return Function(
+            formula,
+            of.arguments,
+            ((*values, f), *((*values, other.numbers) for other in others)),
+            (PAYLOAD,),
+            guard=of.guard,
+            in_parts=partial(by_closed_directions, slope_name, of.arguments, f),
+            names=tuple(f"d{of.names[0]}_d{by}" for by in ("q", *(other.name for other in others))),
+            whole=f <= MOST_IN_ONE,
+        )
 
     in_closed_form = {"closing_legs": closing_function(configuration.closed_in_one)} if m.legs else {}
     return {
@@ -255,34 +266,9 @@ def table(m: MechanismParameters, size: int) -> FunctionTable:
         "forward_dynamics": forward,
         "inverse_dynamics_slope": slope_function(inverse),
         "forward_dynamics_slope": slope_function(forward),
-        "closed_changes": Function(
-            configuration.coordinate_changes,
-            (*x, Argument("dq", (f,), "changes of the independent coordinates")),
-            ((size,),),
-            quick=False,
-            public=False,
-        ),
         "generalised_forces": Function(generalised_forces, motion, ((f,),), on, choice, MOVING_GUARD),
-        "inverse_dynamics_derivatives": Function(
-            inverse_dynamics_derivatives,
-            motion,
-            ((actuators, f), (actuators, f), (actuators, f)),
-            (PAYLOAD,),
-            guard=DRIVEN_GUARD,
-            in_parts=partial(by_closed_directions, "inverse_dynamics_slope", motion, f),
-            names=("dtau_dq", "dtau_dqd", "dtau_dqdd"),
-            whole=whole,
-        ),
-        "forward_dynamics_derivatives": Function(
-            forward_dynamics_derivatives,
-            forced,
-            (square, square, (f, actuators)),
-            (PAYLOAD,),
-            guard=FORCED_GUARD,
-            in_parts=partial(by_closed_directions, "forward_dynamics_slope", forced, f),
-            names=("dqdd_dq", "dqdd_dqd", "dqdd_dtau"),
-            whole=whole,
-        ),
+        "inverse_dynamics_derivatives": derivatives(inverse_dynamics_derivatives, inverse, "inverse_dynamics_slope"),
+        "forward_dynamics_derivatives": derivatives(forward_dynamics_derivatives, forward, "forward_dynamics_slope"),
         "mass_matrix": Function(mass_matrix, x, (square,), (PAYLOAD,), guard=MOVING_GUARD),
         "joint_wrenches": Function(joint_wrenches, motion, ((joints, 6),), on, {"axes": "world"}, guard=POSSIBLE_GUARD),
         "forces_left": Function(forces_left, motion, ((),), on, quick=False, public=False),
@@ -293,17 +279,18 @@ def table(m: MechanismParameters, size: int) -> FunctionTable:
         "coordinate_rates": Function(configuration.coordinate_rates, moving, ((size,),), quick=False, names=("rates",)),
         "closing_steps": closing_function(configuration.closed),
         **in_closed_form,
-        **state_table(m, size),
+        **state_table(m, (*motion, *tau, wrench)),
     }
 
 
-def state_table(m: MechanismParameters, size: int) -> FunctionTable:
-    """The functions that serve integrators and derivatives of positions. None is public."""
-    f, n = len(m.independent), m.n
-    x = Argument("x", (size,), "all joints together")
-    qd, qdd = (Argument(name, (f,), "one for each independent coordinate") for name in ("qd", "qdd"))
-    tau = Argument("tau", (len(m.actuated),), "one for each actuator")
-    wrench = Argument("external_wrench", (6,), "force and moment at the tool body's origin")
+def state_table(m: MechanismParameters, given: Sequence[Argument]) -> FunctionTable:
+    """The functions that serve integrators and derivatives of positions. None is public.
+
+    given: x, qd, qdd, tau and the external wrench
+    """
+    x, qd, qdd, tau, wrench = given
+    f, n, (size,) = len(m.independent), m.n, x.core
+    dq = Argument("dq", (f,), "changes of the independent coordinates")
     s, v = Argument("s", (state.state_size(m),), "the tree without angles"), Argument("v", (n,), "rates of the tree")
     both: tuple[Shape, ...] = (s.core, v.core)
     by, rows = {"by": ""}, sum(CUT_ROWS[cut.kind] for cut in m.cuts) + len(m.ties)
@@ -312,6 +299,7 @@ def state_table(m: MechanismParameters, size: int) -> FunctionTable:
         return Function(formula, arguments, results, quick=False, public=False, **more)
 
     return {
+        "closed_changes": hidden(configuration.coordinate_changes, (x, dq), x.core),
         "coordinate_accelerations": hidden(coordinate_accelerations, (x, qd, qdd), x.core),
         "rate_slopes": hidden(rate_slopes, (x, qd), (f, f)),
         "state_of_position": hidden(state_of_position, (x, qd), *both),

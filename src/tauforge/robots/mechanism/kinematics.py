@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
-from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.arguments import as_argument, known_fields
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
@@ -23,9 +23,9 @@ from tauforge.robots.mechanism import guards, positions
 from tauforge.robots.mechanism.capabilities import ClosedLoops, MechanismPositions
 from tauforge.robots.mechanism.description import MechanismDescription
 from tauforge.robots.mechanism.model import model_of
-from tauforge.robots.mechanism.parts import POSE_LABELS
+from tauforge.robots.mechanism.parts import POSE_LABELS, check_known
 from tauforge.robots.records import Actuator, Coordinate
-from tauforge.validation import counted, freedoms, from_transform, known_names
+from tauforge.validation import counted, freedoms, from_transform
 
 Scalars = Sequence[Scalar]
 
@@ -72,9 +72,7 @@ class MechanismKinematics(MechanismDescription):
 
     @computed_once
     def functions(self) -> FunctionTable:
-        p = self._analysis.parameters
-        size = len(self.coordinate_names)
-        return own_functions.table(p, size)
+        return own_functions.table(self._analysis.parameters, len(self.coordinate_names))
 
     @computed_once
     def _doubt_scales(self) -> tuple[DoubtScales, ...]:
@@ -183,6 +181,5 @@ class MechanismKinematics(MechanismDescription):
     def _number_of(self, body: str | None) -> int:
         name = self.tool_body if body is None else body
         names = [other.name for other in self.bodies]
-        if name not in names:
-            raise ModelError(f"there is no body {name!r}", field="body", remedy=known_names(str(name), names))
+        check_known("body", name, names, "body")
         return names.index(name)

@@ -14,7 +14,7 @@ from tauforge.algebra.vectors import IDENTITY, Matrix, Transform, Vector
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.formulations.mechanism.kinematics import body_frames
-from tauforge.formulations.mechanism.parameters import CUT_ROWS, HINGE, POINT, WELD, Cut
+from tauforge.formulations.mechanism.parameters import HINGE, POINT, WELD, Cut
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.robots.mechanism import parts
 from tauforge.robots.mechanism.assembly import axis_frame
@@ -113,12 +113,8 @@ def _closed_position(tree: Mechanism, loops: Sequence[ClosingJoint], start: Mapp
             return np.asarray(x)
         step = closing_step(J / loops_open.row_scale[:, None], scaled, loops_open.scale)
         x = stepped(loops_open.parameters, x[None], step)[0]
-    row = 0
-    open_by = {}
-    for loop, cut in zip(loops, loops_open.parameters.cuts, strict=True):
-        count = CUT_ROWS[cut.kind]
-        open_by[loop.joint.name] = float(np.abs(gaps[0, row : row + count]).max())
-        row += count
+    rows = loops_open.parameters.rows_of_cuts
+    open_by = {loop.joint.name: float(np.abs(gaps[0, own]).max()) for loop, own in zip(loops, rows, strict=True)}
     worst = max(open_by, key=lambda name: open_by[name]) if open_by else "a mimic"
     raise ModelError(
         f"the loops cannot be closed from here: the loop at {worst} stays open by {open_by.get(worst, 0.0):.3g} (m or "
@@ -146,13 +142,7 @@ def _cuts(tree: Mechanism, loops: Sequence[ClosingJoint]) -> tuple[Cut, ...]:
     found = []
     for joint, at, axis in loops:
         for field in ("parent", "child"):
-            name = getattr(joint, field)
-            if name not in assembly.numbers:
-                raise ModelError(
-                    f"there is no body {name!r}",
-                    field=f"{joint.name}.{field}",
-                    remedy=validation.known_names(name, assembly.numbers),
-                )
+            parts.check_known("body", getattr(joint, field), assembly.numbers, f"{joint.name}.{field}")
         if isinstance(joint, parts.Hinge):
             assert axis is not None
             ends = axis_frame(joint.at, joint.axis), axis_frame(at, axis)

@@ -65,7 +65,6 @@ class Mobility(NamedTuple):
     coupled: Array
     null: tuple[Array, ...]
     freedom: int
-    freedom_at_home: int
     redundant: int
     positions: Array
     elsewhere: Array
@@ -147,7 +146,6 @@ def mobility(loops: LoopEquations, home: Array) -> Mobility:
         coupled,
         tuple(null[k] for k in kept),
         n - usual,
-        n - ranks[0],
         scaled.shape[1] - usual,
         positions,
         elsewhere,

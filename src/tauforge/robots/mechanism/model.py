@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tauforge.algebra.inertias import point_mass_inertia, rotated
+from tauforge.algebra.inertias import rotated
 from tauforge.algebra.scalars import Scalar, is_number
 from tauforge.algebra.vectors import IDENTITY, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
 from tauforge.errors import ModelError
@@ -24,9 +24,8 @@ from tauforge.formulations.trees.economical_frames import COORDINATE_ERROR, regr
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.formulations.trees.recursion import BaseState
 from tauforge.robots.mechanism.assembly import Assembly, cuts_of, largest_coordinate, mechanism_size, own_axes
-from tauforge.robots.mechanism.parts import GROUND_NAME
+from tauforge.robots.mechanism.parts import GROUND_NAME, check_known
 from tauforge.robots.mechanism.spanning_tree import SpanningTree
-from tauforge.validation import known_names
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.description import MechanismDescription
@@ -62,12 +61,7 @@ def model_of(
             c = R @ own.com + p
             if all(is_number(x) for x in c):
                 c = tidy(c, size)
-            frame = frames[k]
-            frames[k] = frame._replace(
-                mass=frame.mass + mass,
-                first_moment=frame.first_moment + c * mass,
-                inertia=frame.inertia + _without_rounding(rotated(own.inertia, R)) + point_mass_inertia(mass, c),
-            )
+            frames[k] = frames[k].carrying(mass, c, _without_rounding(rotated(own.inertia, R)))
     gravity = Vector(*given["gravity"]) if "gravity" in given else bare.gravity
     return bare._replace(frames=regrouped(frames), bodies=tuple(bodies), gravity=gravity)
 
@@ -94,10 +88,7 @@ def bare_parameters(m: MechanismDescription, tree: SpanningTree, assembly: Assem
             drives[k] = joint.drive
         if joint.mimic is not None:
             leader, factor, offset = joint.mimic
-            if leader not in by_name:
-                raise ModelError(
-                    f"there is no joint {leader!r}", field=f"{joint.name}.mimic", remedy=known_names(leader, by_name)
-                )
+            check_known("joint", leader, by_name, f"{joint.name}.mimic")
             led, own = assembly.joint_rates[by_name[leader]], rates
             if led is None or own is None or len(led) != 1:
                 raise ModelError(f"{leader!r} is no Hinge or Slider", field=f"{joint.name}.mimic")
@@ -136,8 +127,7 @@ def _springs(m: MechanismDescription, assembly: Assembly) -> Iterator[SpringPara
     for spring in m.springs:
         ends = []
         for name, point in ((spring.body_a, spring.point_a), (spring.body_b, spring.point_b)):
-            if name not in known:
-                raise ModelError(f"there is no body {name!r}", field="springs", remedy=known_names(name, known))
+            check_known("body", name, known, "springs")
             ends.append(assembly.fixed_frame(name, Transform(IDENTITY, Vector(*point))))
         yield SpringParameters(ends[0], ends[1], spring.stiffness, spring.length, spring.damping)
 

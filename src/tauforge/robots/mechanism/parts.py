@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection, Container
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,6 +23,12 @@ def _name(value: Any, field: str) -> str:
     if not isinstance(value, str) or not value:
         raise ModelError(f"expected a name, got {validation.shown(value)}", field=field)
     return validation.text(value, field)
+
+
+def check_known(what: str, name: object, known: Collection[str], field: str) -> None:
+    """Refuses the name of a body or joint that there is none of."""
+    if name not in known:
+        raise ModelError(f"there is no {what} {name!r}", field=field, remedy=validation.known_names(name, known))
 
 
 def body_in_text(name: str, joints: Container[str | None]) -> str:

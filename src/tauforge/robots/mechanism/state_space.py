@@ -305,6 +305,8 @@ class MechanismFormulas:
     that step leaves loops open.
     """
 
+    float64_for = "its loops stay closed"
+
     def __init__(self, space: MechanismState) -> None:
         self.mechanism = mechanism = space.robot
         size = mechanism._analysis.size

@@ -14,7 +14,7 @@ from tauforge.arrays import Array
 from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError
 from tauforge.evaluation.reference import reference
-from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters
+from tauforge.formulations.mechanism.parameters import MechanismParameters
 from tauforge.formulations.mechanism.reactions import wrenches_of_multipliers
 from tauforge.robots.mechanism.assembly import Assembly, assembled
 from tauforge.robots.mechanism.choices import independent_body, independent_rates, legs, reduced_sets, reductions
@@ -158,16 +158,15 @@ def rate_names(m: MechanismDescription, tree: SpanningTree, assembly: Assembly) 
 
 
 def _check_home(loops: LoopEquations, assembly: Assembly, names: Sequence[str], rates: Sequence[str]) -> None:
-    row, m, gaps = 0, loops.parameters, loops.scaled(assembly.home[None])[1][0]
-    for cut, name in zip(m.cuts, names, strict=True):
-        own = np.abs(gaps[row : row + CUT_ROWS[cut.kind]])
-        row += CUT_ROWS[cut.kind]
+    m, gaps = loops.parameters, loops.scaled(assembly.home[None])[1][0]
+    for rows, name in zip(m.rows_of_cuts, names, strict=True):
+        own = np.abs(gaps[rows])
         if not own.max() <= WORST_GAP:
             raise ModelError(
                 f"the home position does not close: the loop at {name} is open by {own.max():.3g} of its size or rad",
                 field="joints",
             )
-    for tie, left in zip(m.ties, gaps[row:], strict=True):
+    for tie, left in zip(m.ties, gaps[len(gaps) - len(m.ties) :], strict=True):
         if not abs(left) <= WORST_GAP:
             wanted = tie.factor * assembly.home[m.reads[tie.leader]] + tie.offset
             raise ModelError(
@@ -180,9 +179,9 @@ def _check_home(loops: LoopEquations, assembly: Assembly, names: Sequence[str], 
 def _why_locked(found: Mobility, joints: Sequence[MechanismJoint], size: float) -> str:
     if not found.matrices.shape[2]:
         return "All joints are welds"
-    constraints, redundant = found.matrices.shape[1], found.redundant
-    counts = f"{counted(constraints, 'constraint')} {'stands' if constraints == 1 else 'stand'} against "
-    counts += counted(found.matrices.shape[2], "freedom")
+    (_, constraints, rates), redundant = found.matrices.shape, found.redundant
+    stand = f"{counted(constraints, 'constraint')} {'stands' if constraints == 1 else 'stand'}"
+    counts = f"{stand} against {counted(rates, 'freedom')}"
     if redundant:
         counts += f"; {redundant} of them {'is' if redundant == 1 else 'are'} redundant"
     astray = misaligned_axes(joints, size)
@@ -197,13 +196,11 @@ def _redundant(
         return ()
     rows = found.matrices[-1]
     kept = picked_rows(rows, len(rows) - found.redundant, lambda sizes, _: first_large(sizes, AS_LARGE))
-    row, result = 0, []
-    for cut, name in zip(m.cuts, cut_names, strict=True):
-        own = [ROW_NAMES[i] for i in range(CUT_ROWS[cut.kind]) if row + i not in kept]
-        row += CUT_ROWS[cut.kind]
-        if own:
-            result.append((name, tuple(own)))
-    return tuple(result)
+    found_rows = (
+        (name, tuple(ROW_NAMES[k - own.start] for k in range(own.start, own.stop) if k not in kept))
+        for own, name in zip(m.rows_of_cuts, cut_names, strict=True)
+    )
+    return tuple((name, texts) for name, texts in found_rows if texts)
 
 
 def _with_unknown_reactions(p: MechanismParameters, found: Mobility) -> MechanismParameters:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauforge.algebra.scalars import Scalars
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.evaluation.condition import by_singular_values, check_length
@@ -17,7 +18,7 @@ from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, F
 from tauforge.robots.capabilities import Designs, Fields, JointFriction, Sensors
 from tauforge.robots.formulations import CountedFormula, Formulations
 from tauforge.robots.poses import pose_of
-from tauforge.robots.positions import MovedBody, Scalars
+from tauforge.robots.positions import MovedBody
 from tauforge.robots.records import Dampers, DesignParameter
 from tauforge.robots.serial import formulas, inverse_kinematics
 from tauforge.robots.serial.model import ArmModel, own_value

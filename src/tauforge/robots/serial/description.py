@@ -135,22 +135,13 @@ class ArmDescription(Robot):
         table = {"alpha": alpha, "a": a, "d": d, "theta": [0.0] * n if theta is None else theta}
         columns = {key: validation.per_joint(value, n, key) for key, value in table.items()}
         columns |= {key: validation.per_joint(value, n, key) for key, value in per_joint.items() if value is not None}
-        labels = [f"joint{i + 1}" for i in range(n)] if names is None else validation.per_joint(names, n, "names")
-        rows = [
-            Joint.from_dh(
-                joints[i], convention=convention, name=labels[i], **{key: column[i] for key, column in columns.items()}
-            )
-            for i in range(n)
-        ]
-        return cls(
-            joints=tuple(rows),
-            base=validation.transform(base, "base"),
-            tool=validation.transform(tool, "tool"),
-            gravity=validation.vector(gravity, "gravity"),
-            coulomb_speed=coulomb_speed,
-            name=name,
-            convention=convention,
+        named = [f"joint{i + 1}" for i in range(n)] if names is None else validation.per_joint(names, n, "names")
+        rows = tuple(
+            Joint.from_dh(kind, convention=convention, name=named[i], **{key: x[i] for key, x in columns.items()})
+            for i, kind in enumerate(joints)
         )
+        frames: dict[str, Any] = {"base": base, "tool": tool, "gravity": gravity}
+        return cls(joints=rows, coulomb_speed=coulomb_speed, name=name, convention=convention, **frames)
 
     def replace(self, **changes: Any) -> Self:
         """A changed copy: fields of the arm (gravity, tool, ...) or per-joint sequences (mass, com, viscous, ...)."""
@@ -182,9 +173,7 @@ class ArmDescription(Robot):
             return dataclasses.replace(joint, **change)
         if joint.dh is None:
             raise ModelError(f"{joint.name} has no DH parameters to change", field=key)
-        rest = {name: getattr(joint, name) for name in JOINT_FIELDS}
-        for name in ("before", "after", "offset", "dh"):
-            del rest[name]
+        rest = {name: getattr(joint, name) for name in JOINT_FIELDS if name not in ("before", "after", "offset", "dh")}
         return Joint.from_dh(**rest, **(joint.dh._asdict() | {key: value}), convention=self.convention)
 
     def without_friction(self) -> Self:
@@ -199,13 +188,8 @@ class ArmDescription(Robot):
         held = one_payload(payload)
         last = self.joints[-1]
         both = heavier(last.as_numbers.body, body_of(held.numbers().tolist()), to_transform(self.tool))
-        joint = dataclasses.replace(
-            last,
-            mass=float(both.mass),
-            com=tuple(float(x) for x in both.com),
-            inertia=tuple(tuple(float(x) for x in row) for row in both.inertia.rows),
-        )
-        return dataclasses.replace(self, joints=(*self.joints[:-1], joint))
+        own: dict[str, Any] = {"mass": both.mass, "com": [*both.com], "inertia": [[*row] for row in both.inertia.rows]}
+        return dataclasses.replace(self, joints=(*self.joints[:-1], dataclasses.replace(last, **own)))
 
     def without_rotors(self) -> Self:
         """The same arm without motor inertias: rigid links alone, with their friction."""
@@ -222,11 +206,6 @@ class ArmDescription(Robot):
         return f"{type(self).__name__}({self.name!r}, {self.kinds}, {self.convention})"
 
     # ------------------------------------------------------------------------------------------------ description
-
-    @property
-    def n(self) -> int:
-        """Number of joints."""
-        return len(self.joints)
 
     @property
     def kinds(self) -> str:

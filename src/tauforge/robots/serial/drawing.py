@@ -20,28 +20,23 @@ def drawn(arm: SerialArm, position: ArrayLike) -> Drawing:
     position: (..., n) joint coordinates
     """
     frames, tool = np.asarray(arm.link_frames(position)), np.asarray(arm.forward_kinematics(position))
-    places = [frame @ np.array(joint.before) for frame, joint in zip(_along(frames), arm.joints, strict=False)]
-    joints = tuple(
-        Point(joint.name, place[..., :3, 3], "joint") for joint, place in zip(arm.joints, places, strict=True)
-    )
+    places = [frames[..., i, :, :] @ np.array(joint.before) for i, joint in enumerate(arm.joints)]
+    links = [frames[..., i + 1, :, :] for i in range(arm.n)]
+    moved = list(zip(arm.joints, places, links, strict=True))
+    joints = tuple(Point(joint.name, place[..., :3, 3], "joint") for joint, place, _ in moved)
     centres = tuple(
-        Point(joint.link_name, (frames[..., i + 1, :, :] @ np.array([*joint.com, 1.0]))[..., :3], "centre of mass")
-        for i, joint in enumerate(arm.joints)
+        Point(joint.link_name, (frame @ np.array([*joint.com, 1.0]))[..., :3], "centre of mass")
+        for joint, _, frame in moved
     )
     corners = [frames[..., 0, :3, 3], *(joint.place for joint in joints), tool[..., :3, 3]]
     names = ["base", *(joint.link_name for joint in arm.joints)]
     parts = ["base", *["link"] * arm.n]
     segments = tuple(Segment(*each) for each in zip(names, corners, corners[1:], parts, strict=False))
-    named = [Frame("base", frames[..., 0, :, :])]
-    named += [Frame(joint.name, frames[..., i + 1, :, :]) for i, joint in enumerate(arm.joints)]
+    named = [Frame("base", frames[..., 0, :, :]), *(Frame(joint.name, frame) for joint, _, frame in moved)]
     actions = tuple(
-        Action(joint.name, place[..., :3, 3], place[..., :3, 2], joint.kind == "R")
-        for joint, place in zip(arm.joints, places, strict=True)
+        Action(joint.name, place[..., :3, 3], place[..., :3, 2], joint.kind == "R") for joint, place, _ in moved
     )
-    bodies = (
-        inertia_ellipsoid(joint.link_name, frames[..., i + 1, :, :], joint.mass, joint.com, joint.inertia)
-        for i, joint in enumerate(arm.joints)
-    )
+    bodies = (inertia_ellipsoid(one.link_name, frame, one.mass, one.com, one.inertia) for one, _, frame in moved)
     ellipsoids = tuple(body for body in bodies if body is not None)
     solids = tuple(
         Solid(visual.name, frames[..., visual.link, :, :] @ np.array(visual.placement), visual.shape, visual.rgba)
@@ -67,8 +62,3 @@ def reactions(
         Reaction(joint.name, origins[..., i, :], force[..., i, :], moment[..., i, :])
         for i, joint in enumerate(arm.joints)
     )
-
-
-def _along(frames: np.ndarray) -> list[np.ndarray]:
-    """The frames (..., n + 1, 4, 4) one after another."""
-    return [frames[..., i, :, :] for i in range(frames.shape[-3])]

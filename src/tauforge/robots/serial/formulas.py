@@ -5,14 +5,13 @@ Every formula takes the arm's model, then the state as lists of scalars, and ret
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from tauforge.algebra.condition import condition
 from tauforge.algebra.dual import Dual, derivative, seeded
 from tauforge.algebra.linear import factored, inverse, solved
-from tauforge.algebra.scalars import Scalar, absolute
+from tauforge.algebra.scalars import Scalar, Scalars, absolute
 from tauforge.algebra.vectors import Matrix, Transform, Vector, cross
 from tauforge.evaluation.functions import Doubtful
 from tauforge.formulations import drives
@@ -37,7 +36,6 @@ from tauforge.robots.serial.model import ArmModel
 from tauforge.tracing.differentiation import jacobian as jacobian_of
 from tauforge.tracing.graph import trace
 
-Scalars = Sequence[Scalar]
 INVERSE_KINEMATICS_STEPS = 3  # of one call: more are compiled longer, fewer are called more often
 
 
@@ -172,13 +170,7 @@ def state_derivatives(
 
 
 def inverse_dynamics_slope(
-    model: ArmModel,
-    q: Scalars,
-    qd: Scalars,
-    qdd: Scalars,
-    dq: Scalars,
-    dqd: Scalars,
-    payload: Scalars | None = None,
+    model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, dq: Scalars, dqd: Scalars, payload: Scalars | None = None
 ) -> list[Scalar]:
     """The derivative of inverse dynamics in one direction: dtau/dq dq + dtau/dqd dqd."""
     moved, faster = ([Dual(x, {0: dx}) for x, dx in zip(*pair, strict=True)] for pair in ((q, dq), (qd, dqd)))

@@ -26,6 +26,7 @@ SINGULAR_MASS = 1e15  # condition number of a mass matrix without an inverse in 
 State = Mapping[str, Array]
 FORWARD_OR_REVERSE = {"reverse": (False, True)}  # whichever is cheaper for the arm
 WORLD_AXES = {"tool_axes": False}
+CHOSEN = {"formulation": DEFAULT_FORMULATION, **WORLD_AXES}
 TIP_WRENCH = Argument("tip_wrench", (6,), "force and moment at the tool origin", also="external_wrench")
 ARM_LOADS, HELD = (TIP_WRENCH, PAYLOAD, BASE_MOTION), (PAYLOAD,)
 
@@ -50,14 +51,7 @@ def function_table(n: int) -> FunctionTable:
         Argument("length", (1,), "the arm's size"),
     )
     return {
-        "inverse_dynamics": Function(
-            f.inverse_dynamics,
-            acceleration,
-            each,
-            ARM_LOADS,
-            {"formulation": DEFAULT_FORMULATION, **WORLD_AXES},
-            names=("tau",),
-        ),
+        "inverse_dynamics": Function(f.inverse_dynamics, acceleration, each, ARM_LOADS, CHOSEN, names=("tau",)),
         "forward_dynamics": Function(f.forward_dynamics, force, each, ARM_LOADS, WORLD_AXES, guard, names=("qdd",)),
         "mass_matrix": Function(f.mass_matrix, q, square, HELD),
         "coriolis_matrix": Function(f.coriolis_matrix, state, square, HELD),

@@ -76,15 +76,8 @@ def joint_ranges(arm: SerialArm) -> JointRanges:
     links = [np.array(T)[:3, 3] for joint in arm.joints for T in (joint.before, joint.after)]
     lengths = np.linalg.norm([*links, np.array(arm.tool)[:3, 3]], axis=1).sum()
     slides = [abs(joint.offset) + max(map(abs, joint.limits or (0.0,))) for joint in arm.joints if joint.kind == "P"]
-    return JointRanges(
-        lower,
-        upper,
-        (lower + upper) / 2,
-        half,
-        revolute,
-        np.array(arm.base)[:3, 3],
-        float(lengths + sum(slides)),
-    )
+    origin, stretched = np.array(arm.base)[:3, 3], float(lengths + sum(slides))
+    return JointRanges(lower, upper, (lower + upper) / 2, half, revolute, origin, stretched)
 
 
 @cache
@@ -218,8 +211,7 @@ def towards(arm: SerialArm, pose: Array, near: Array) -> Array:
 
 def advanced(arm: SerialArm, task: PoseTasks, q: Array) -> tuple[Array, Array]:
     """Joint coordinates (k, n) and residuals (k,) after a few more steps."""
-    target, *others = task
-    arguments = dict(zip(("target", "q", "asked", "lower", "upper", "length"), (target, q, *others), strict=True))
+    arguments = {"target": task.target, "q": q, **task._asdict()}  # in the order of the table
     moved, residuals = arm._evaluator("inverse_kinematics_steps", arguments)
     return moved, residuals
 

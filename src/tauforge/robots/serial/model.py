@@ -11,15 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tauforge.algebra.inertias import rotated
-from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import (
-    NO_DISPLACEMENT,
-    ZERO,
-    Transform,
-    Vector,
-    rotation_about_x,
-    rotation_about_z,
-)
+from tauforge.algebra.scalars import Scalar, Scalars
+from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Transform, Vector, rotation_about_x, rotation_about_z
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.formulations.bodies import BodyParameters, body_with
@@ -27,15 +20,13 @@ from tauforge.formulations.drives import DriveParameters
 from tauforge.formulations.serial.frame_choice import Chain, placed_for_mass_matrix
 from tauforge.formulations.serial.joint_frames import base_chain, cheapest_chain
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
-from tauforge.robots.loads import BODY_SHARES, with_payload
+from tauforge.robots.loads import BODY_SHARES, Payload, with_payload
 from tauforge.validation import to_transform
 
 if TYPE_CHECKING:
-    from tauforge.robots.loads import Payload
     from tauforge.robots.serial.description import ArmDescription
 
 Shape = tuple[int, ...]
-Scalars = Sequence[Scalar]
 
 
 class DHRow(NamedTuple):
@@ -110,13 +101,8 @@ def arm_model(arm: ArmNumbers) -> ArmModel:
 
 def reaction_point(convention: str, after: Transform) -> Vector | None:
     """The point of joint wrenches, which is always on the joint's axis."""
-    match convention:
-        case "standard":
-            return None
-        case "modified":
-            return after.translation
-        case _:
-            return ZERO
+    points: dict[str, Vector | None] = {"standard": None, "modified": after.translation, "general": ZERO}
+    return points[convention]
 
 
 def dh_displacements(kind: str, convention: str, row: DHRow) -> tuple[Transform, Transform, Scalar]:
@@ -139,16 +125,13 @@ def dh_displacements(kind: str, convention: str, row: DHRow) -> tuple[Transform,
 DH_FIELDS = DHRow._fields
 DRIVE_FIELDS = ("viscous", "motor_inertia", "gear_ratio")
 # fields of a joint, and the shape of one joint's share
-JOINT_SHARES: dict[str, Shape] = {
-    **BODY_SHARES,
-    "offset": (),
-    "coulomb": (2,),
-    **dict.fromkeys((*DRIVE_FIELDS, *DH_FIELDS), ()),
-}
+JOINT_SHARES = {**BODY_SHARES, "offset": (), "coulomb": (2,), **dict.fromkeys((*DRIVE_FIELDS, *DH_FIELDS), ())}
 
 
 def varying_fields(arm: ArmDescription) -> dict[str, Shape]:
-    """Shapes of the fields that may vary, each of them for every joint; gravity is one vector."""
+    """For every joint "mass", "com" (3,), "inertia" (3, 3), "offset", "viscous", "coulomb" (2,), "motor_inertia",
+    "gear_ratio", and with DH parameters "alpha", "a", "d", "theta"; "gravity" (3,) of the arm.
+    """
     absent = () if _has_dh(arm) else DH_FIELDS
     shapes = {field: (arm.n, *share) for field, share in JOINT_SHARES.items() if field not in absent}
     return {"gravity": (3,), **shapes}

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import ShapeError, UnsupportedFeatureError
@@ -19,7 +18,6 @@ from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.with_functions import by_table, quick
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY
-from tauforge.kernels.specification import Shape
 from tauforge.robots.loads import BaseMotion, Payload
 from tauforge.robots.records import Actuator, Coordinate
 from tauforge.robots.serial import inverse_kinematics as ik
@@ -30,8 +28,11 @@ from tauforge.robots.serial.drawing import drawn, reactions
 from tauforge.robots.serial.functions import SINGULAR_MASS, function_table
 from tauforge.robots.serial.summary import summary
 
-Scalars = Sequence[Scalar]
 STATES_TRIED = 20  # random states at which the mass matrix is looked at
+
+
+def or_infinite(limit: float | None) -> float:
+    return np.inf if limit is None else limit
 
 
 @ours
@@ -46,8 +47,7 @@ class SerialArm(ArmDescription):
         found = []
         for i, joint in enumerate(self.joints, 1):
             lower, upper = joint.limits or (-np.inf, np.inf)
-            speed = np.inf if joint.max_speed is None else joint.max_speed
-            unit = "rad" if joint.kind == "R" else "m"
+            unit, speed = "rad" if joint.kind == "R" else "m", or_infinite(joint.max_speed)
             found.append(Coordinate(joint.name, unit, f"q{i}", f"qd{i}", f"qdd{i}", lower, upper, speed))
         return tuple(found)
 
@@ -55,12 +55,7 @@ class SerialArm(ArmDescription):
     def actuators(self) -> tuple[Actuator, ...]:
         """One for each joint."""
         return tuple(
-            Actuator(
-                joint.name,
-                "N m" if joint.kind == "R" else "N",
-                f"tau{i}",
-                np.inf if joint.max_force is None else joint.max_force,
-            )
+            Actuator(joint.name, "N m" if joint.kind == "R" else "N", f"tau{i}", or_infinite(joint.max_force))
             for i, joint in enumerate(self.joints, 1)
         )
 
@@ -72,21 +67,10 @@ class SerialArm(ArmDescription):
     def identity(self) -> str:
         return repr(self._numbers)
 
-    @computed_once
-    def model(self) -> numbers.ArmModel:
-        """The arm as the formulas see it."""
-        return self.varied_model({})
-
-    @property
-    def varying_fields(self) -> Mapping[str, Shape]:
-        """For every joint "mass", "com" (3,), "inertia" (3, 3), "offset", "viscous", "coulomb" (2,), "motor_inertia",
-        "gear_ratio", and with DH parameters "alpha", "a", "d", "theta"; "gravity" (3,) of the arm.
-        """
-        return numbers.varying_fields(self)
-
     def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
         return {field: numbers.own_value(self, field) for field in known_fields(self, fields)}
 
+    varying_fields = computed_once(numbers.varying_fields)
     varied_model = numbers.varied_model
     _check_varying = numbers.check_varying
     _fields_carrying = numbers.fields_carrying
@@ -105,10 +89,8 @@ class SerialArm(ArmDescription):
     def _check_loads(self, loads: Collection[str], options: Mapping[str, Any]) -> None:
         name = options.get("formulation", DEFAULT_FORMULATION)
         if "base_motion" in loads and name in FIXED_BASE_ONLY:
-            others = ", ".join(self.formulations.taking(loads))
-            raise UnsupportedFeatureError(
-                f"{name} does not take a moving base", field="base_motion", remedy=f"Use one of {others}"
-            )
+            remedy = f"Use one of {', '.join(self.formulations.taking(loads))}"
+            raise UnsupportedFeatureError(f"{name} does not take a moving base", field="base_motion", remedy=remedy)
 
     def _check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
         chosen = super()._check_options(function, options)
@@ -127,11 +109,9 @@ class SerialArm(ArmDescription):
 
     def issues(self) -> list[str]:
         q = self.random_states(STATES_TRIED)[0]
-        if (np.linalg.cond(self.mass_matrix(q)) > SINGULAR_MASS).any():
-            return [
-                "the mass matrix has no inverse: a link without mass or inertia moves freely; it cannot be simulated"
-            ]
-        return []
+        lost = (np.linalg.cond(self.mass_matrix(q)) > SINGULAR_MASS).any()
+        issue = "the mass matrix has no inverse: a link without mass or inertia moves freely; it cannot be simulated"
+        return [issue] if lost else []
 
     @by_table
     def inverse_dynamics(
@@ -319,6 +299,4 @@ class SerialArm(ArmDescription):
         """
         return ik.solve(self, pose, guess, mask, tolerance, on_failure)
 
-    @computed_once
-    def _joint_ranges(self) -> ik.JointRanges:
-        return ik.joint_ranges(self)
+    _joint_ranges = computed_once(ik.joint_ranges)

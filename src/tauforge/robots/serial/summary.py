@@ -48,13 +48,9 @@ def _parts(arm: SerialArm) -> Iterator[SummaryTable | Words]:
 
 
 def _dh(arm: SerialArm) -> SummaryTable:
-    rows = []
-    for joint in arm.joints:
-        if joint.dh is not None:
-            alpha, a, d, theta = joint.dh
-            rows.append((joint.name, KIND_NAMES[joint.kind], alpha, a, d, theta))
+    rows = tuple((joint.name, KIND_NAMES[joint.kind], *joint.dh) for joint in arm.joints if joint.dh is not None)
     header = ("joint", "kind", "alpha [rad]", "a [m]", "d [m]", "theta [rad]")
-    return SummaryTable("Joints: Denavit-Hartenberg parameters", header, tuple(rows), texts=2)
+    return SummaryTable("Joints: Denavit-Hartenberg parameters", header, rows, texts=2)
 
 
 def _axes(arm: SerialArm) -> SummaryTable:

@@ -1,4 +1,4 @@
-"""Objects of a platform behind the contract's capabilities: poses, state, sensors, formulations, the moved body.
+"""Objects of a platform behind the contract's capabilities: poses, sensors, formulations, the moved body.
 
 Beside them are the home pose and random states around it.
 """
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.algebra.dual import derivative, seeded
-from tauforge.algebra.rotations import Quaternion, angle_rates, angles_of, quaternion_of, quaternion_rates
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.rotations import angle_rates
+from tauforge.algebra.scalars import Scalars
 from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
@@ -25,9 +25,8 @@ from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.capabilities import Sensors
 from tauforge.robots.formulations import Formulations, Simplification
 from tauforge.robots.poses import pose_of, pose_rates, transforms, twists
-from tauforge.robots.positions import MovedBody, Positions, Scalars
+from tauforge.robots.positions import MovedBody, Positions
 from tauforge.robots.records import Sensor
-from tauforge.robots.state_space import StateSpace
 from tauforge.robots.stewart import formulas
 from tauforge.robots.stewart.field_checks import SPHERICAL, UNIVERSAL
 from tauforge.robots.stewart.limits import pictured_pose, pose_within_limits
@@ -70,37 +69,6 @@ class PoseCoordinates(Positions):
         for (i, rate), k in product(enumerate(rates), range(12)):
             slopes[..., i, k] = derivative(rate, k)
         return slopes[..., :6], slopes[..., 6:]
-
-
-@ours
-class PoseState(StateSpace):
-    """y = x, y, z, a unit quaternion, v, omega."""
-
-    def pack(self, position: Array, velocity: Array) -> Array:
-        quaternion = quaternion_of(Vector(*_components(position[..., 3:])))
-        return np.concatenate([position[..., :3], np.stack(list(quaternion), axis=-1), velocity], axis=-1)
-
-    def position(self, y: Array) -> Array:
-        angles = angles_of(Quaternion(*_components(y[..., 3:7])).rotation())
-        return np.concatenate([y[..., :3], np.stack(list(angles), axis=-1)], axis=-1)
-
-    def velocity(self, y: Array) -> Array:
-        return y[..., 7:]
-
-    def rates(self, y: Array, acceleration: Array) -> Array:
-        turning = quaternion_rates(Quaternion(*_components(y[..., 3:7])), Vector(*_components(y[..., 10:])))
-        return np.concatenate([y[..., 7:10], np.stack(list(turning), axis=-1), acceleration], axis=-1)
-
-    def renewed(self, y: Array) -> Array:
-        """With the quaternion's length set back to one."""
-        y = y.copy()
-        y[..., 3:7] /= np.linalg.norm(y[..., 3:7], axis=-1, keepdims=True)
-        return y
-
-
-def _components(x: Array) -> list[Scalar]:
-    """Plain numbers of one state, which are many times quicker than arrays; columns of several."""
-    return x.tolist() if x.ndim == 1 else list(np.moveaxis(x, -1, 0))
 
 
 @ours

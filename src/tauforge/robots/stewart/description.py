@@ -17,7 +17,7 @@ from tauforge.class_tools import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.bodies import body_of
-from tauforge.formulations.stewart.parameters import PlatformParameters, default_axes, with_payload
+from tauforge.formulations.stewart.parameters import default_axes, with_payload
 from tauforge.plugins import save
 from tauforge.robots import plausibility
 from tauforge.robots.loads import Payload, one_payload
@@ -110,9 +110,8 @@ class PlatformDescription(Robot):
                 field="base_joint",
                 remedy=f"Use one of {', '.join(BASE_JOINTS)}",
             )
-        given = [field for field in MASSES if getattr(self, field) is not None]
         missing = [field for field in MASSES if getattr(self, field) is None]
-        if given and missing:
+        if 0 < len(missing) < len(MASSES):
             raise ModelError(
                 f"masses are given without {', '.join(missing)}",
                 field=missing[0],
@@ -173,10 +172,7 @@ class PlatformDescription(Robot):
                 remedy="Give lower_mass, upper_mass, platform_mass and so on",
             )
 
-    @computed_once
-    def parameters(self) -> PlatformParameters:
-        """The platform as the formulations see it; without masses all of them are 0."""
-        return platform_parameters(self)
+    parameters = computed_once(platform_parameters)
 
     # ------------------------------------------------------------------------------------------------------ changes
 
@@ -197,9 +193,7 @@ class PlatformDescription(Robot):
             changes["universal_axes"] = None
         changed = {part for part in ("lower", "upper", "platform") if f"{part}_inertia" in changes}
         if changed and "known_exceptions" not in changes:
-            changes["known_exceptions"] = tuple(
-                exception for exception in self.known_exceptions if exception.body.split()[0] not in changed
-            )
+            changes["known_exceptions"] = tuple(x for x in self.known_exceptions if x.body.split()[0] not in changed)
         return dataclasses.replace(self, **changes)
 
     def _default_axes(self) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.evaluation.arguments import as_argument
 from tauforge.robots.drawing import Action, Drawing, Ellipsoid, Frame, Point, Reaction, Segment, inertia_ellipsoid
+from tauforge.robots.loads import BODY_SHARES
 from tauforge.robots.poses import transforms
 
 if TYPE_CHECKING:
@@ -37,10 +39,8 @@ def drawn(platform: StewartPlatform, position: ArrayLike) -> Drawing:
     ]
     for part, corners in (("base", lower), ("platform", upper)):
         order = _around(corners)
-        segments += [
-            Segment(part, corners[..., a, :], corners[..., b, :], part)
-            for a, b in zip(order, [*order[1:], order[0]], strict=True)
-        ]
+        closed = pairwise([*order, order[0]])
+        segments += [Segment(part, corners[..., a, :], corners[..., b, :], part) for a, b in closed]
     base = np.broadcast_to(np.eye(4), T.shape)
     legs = upper - lower
     along = legs / np.linalg.norm(legs, axis=-1, keepdims=True)  # a positive force lengthens the leg
@@ -100,15 +100,13 @@ def _ellipsoids(platform: StewartPlatform, T: Array, lower: Array, upper: Array,
     axes = np.stack([along, y, np.cross(along, y)], axis=-1)
     found = []
     for part, origins in (("lower", lower), ("upper", upper)):
-        masses, centres, inertias = (getattr(platform, f"{part}_{field}") for field in ("mass", "com", "inertia"))
+        masses, centres, inertias = (getattr(platform, f"{part}_{field}") for field in BODY_SHARES)
         for i in range(6):
             frame = np.zeros(T.shape)
             frame[..., :3, :3], frame[..., :3, 3], frame[..., 3, 3] = axes[..., i, :, :], origins[..., i, :], 1.0
             name = f"{part} part of leg {i + 1}"
             found.append(inertia_ellipsoid(name, frame, masses[i], centres[i], inertias[i]))
-    mass, com, inertia = platform.platform_mass, platform.platform_com, platform.platform_inertia
-    assert mass is not None and com is not None and inertia is not None  # noqa: PT018
-    found.append(inertia_ellipsoid("platform", T, mass, com, inertia))
+    found.append(inertia_ellipsoid("platform", T, *(getattr(platform, f"platform_{field}") for field in BODY_SHARES)))
     return tuple(body for body in found if body is not None)
 
 

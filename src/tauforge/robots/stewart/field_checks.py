@@ -158,9 +158,7 @@ def off_axis(platform: PlatformDescription, part: str) -> list[bool]:
 
 
 def _check_part(platform: PlatformDescription, part: str) -> None:
-    coms = cast(Rows, getattr(platform, f"{part}_com"))
-    tensors = cast(tuple[Rows, ...], getattr(platform, f"{part}_inertia"))
-    masses = cast(Floats, getattr(platform, f"{part}_mass"))
+    masses, coms, tensors = (getattr(platform, f"{part}_{field}") for field in BODY_SHARES)
     aside = off_axis(platform, part)
     for i, (mass, (_, y, z), tensor) in enumerate(zip(masses, coms, tensors, strict=True)):
         where = f"of leg {i + 1}, which has spherical joints at both ends,"

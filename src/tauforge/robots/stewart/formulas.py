@@ -121,7 +121,13 @@ def forward_dynamics(
     payload: Scalars | None = None,
     **loads: Any,
 ) -> Doubtful:
-    carrying, m = model_carrying(model, payload), motion(pose, twist)
+    return forward_dynamics_at(model, motion(pose, twist), leg_forces, payload, **loads)
+
+
+def forward_dynamics_at(
+    model: PlatformModel, m: PlatformMotion, leg_forces: Scalars, payload: Scalars | None = None, **loads: Any
+) -> Doubtful:
+    carrying = model_carrying(model, payload)
     w, base = loads_of(m.R, **loads)
     if base is FIXED_BASE:
         a, alpha, doubt = closed_form.forward_dynamics(carrying.lumped, m, leg_forces, w)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauforge.algebra.scalars import Scalars
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once, with_field_docs
 from tauforge.evaluation.arguments import as_argument, finite_rows
 from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.stewart.limits import LEG_PAIRS
 from tauforge.formulations.stewart.parameters import LEGS
-from tauforge.robots.capabilities import Bounds, Scalars
+from tauforge.robots.capabilities import Bounds
 from tauforge.robots.records import Limit, LimitedQuantity
 from tauforge.robots.stewart import formulas
 from tauforge.robots.stewart.model import PlatformModel
@@ -84,16 +85,9 @@ def named(platform: PlatformDescription) -> tuple[Limit, ...]:
             ]
     if platform.cone_angles is not None:
         for joint, widest in zip(("base", "platform"), platform.cone_angles, strict=True):
+            joints = [f"the {joint} joint of leg {i}" for i in numbers]
             found += [
-                Limit(
-                    f"the {joint} joint of leg {i} tilts too far",
-                    f"{joint} cone",
-                    "rad",
-                    widest,
-                    1,
-                    f"the tilt of the {joint} joint of leg {i}",
-                )
-                for i in numbers
+                Limit(f"{one} tilts too far", f"{joint} cone", "rad", widest, 1, f"the tilt of {one}") for one in joints
             ]
     if platform.leg_radius is not None:
         found += [

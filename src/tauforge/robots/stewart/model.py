@@ -10,28 +10,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalars
 from tauforge.algebra.vectors import E_Z, NO_DISPLACEMENT, Matrix, Vector, unit
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.formulations.bodies import MASSLESS_BODY, BodyParameters, body_with
 from tauforge.formulations.stewart.limits import Cones, PlatformLimits
 from tauforge.formulations.stewart.lumping import LumpedPlatform, lumped
-from tauforge.formulations.stewart.parameters import (
-    LEGS,
-    Friction,
-    LegParameters,
-    PlatformParameters,
-    default_axes,
-)
-from tauforge.robots.loads import BODY_SHARES, with_payload
+from tauforge.formulations.stewart.parameters import LEGS, Friction, LegParameters, PlatformParameters, default_axes
+from tauforge.robots.loads import BODY_SHARES, Payload, with_payload
 from tauforge.robots.stewart.field_checks import LEG_PARTS, UNIVERSAL, off_axis
 
 if TYPE_CHECKING:
-    from tauforge.robots.loads import Payload
     from tauforge.robots.stewart.description import PlatformDescription
 
-Scalars = Sequence[Scalar]
 FIELD_SHAPES: dict[str, tuple[int, ...]] = {
     "base_points": (LEGS, 3),
     "platform_points": (LEGS, 3),
@@ -90,7 +82,11 @@ def platform_parameters(platform: PlatformDescription) -> PlatformParameters:
 
 
 def varying_fields(platform: PlatformDescription) -> dict[str, tuple[int, ...]]:
-    """Shapes of the fields that may vary."""
+    """Such as "platform_mass" (), "lower_inertia" (6, 3, 3), "gravity" (3,); those that the platform has.
+
+    Universal axes that are the default of the base points follow varying ones; "universal_axes" (6, 3) may vary
+    themselves.
+    """
     return {field: shape for field, shape in FIELD_SHAPES.items() if _refusal(platform, field) is None}
 
 
@@ -169,9 +165,7 @@ def _limits(platform: PlatformDescription, values: Mapping[str, Scalars]) -> Pla
     stroke, base, top, angles, radius, force = (_value(platform, field, values) for field in LIMIT_FIELDS)
     base_axes, platform_axes = _vectors(base), _vectors(top)
     cones = None
-    if angles is not None:
-        assert base_axes is not None  # the description asks for them
-        assert platform_axes is not None
+    if angles is not None and base_axes is not None and platform_axes is not None:  # the description asks for all
         cones = Cones(tuple(map(unit, base_axes)), tuple(map(unit, platform_axes)), *angles)
     pairs = None if stroke is None else tuple((stroke[2 * i], stroke[2 * i + 1]) for i in range(LEGS))
     return PlatformLimits(pairs, cones, None if radius is None else radius[0], None if force is None else tuple(force))

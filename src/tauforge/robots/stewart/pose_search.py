@@ -27,9 +27,8 @@ LENGTH_TOLERANCE = 1e-12  # of the lengths, relative to them
 LOOSEST_TOLERANCE = 1e-8
 TRACKING_CALLS = 12  # calls of the Newton kernel, a few steps each, before giving up
 NEAR_SINGULAR = 1e4  # condition number above which a tracked branch may be lost
-SAME_MODE = (
-    1e-4  # two assembly modes nearer than that, beside the longest leg and in quaternion, are one: a double root
-)
+# two assembly modes nearer than that, beside the longest leg and in quaternion, are one: a double root
+SAME_MODE = 1e-4
 START_ROUNDS = 8
 SCATTER = 0.1  # of the starts, of the mean length
 RIDGE = 1e-9  # keeps the best place unique where legs are parallel
@@ -104,15 +103,12 @@ def continued(
     poses, residuals = pose.reshape(-1, 6), np.array(residual, float).reshape(-1)
     wanted, start = (np.broadcast_to(np.asarray(x, float), pose.shape).reshape(-1, LEGS) for x in (lengths, guess))
     usable = np.isfinite(wanted).all(axis=-1) & np.isfinite(start).all(axis=-1)
-    rounds = 1
-    while rounds < TRACKING_CALLS:
+    for rounds in range(1, TRACKING_CALLS + 1):  # those that were made
         going = np.flatnonzero(usable & (residuals > enough))
-        if not len(going):
+        if not len(going) or rounds == TRACKING_CALLS:
             break
-        poses[going], residuals[going] = platform._answer(
-            "tracked_pose", {"lengths": wanted[going], "guess": poses[going]}
-        )
-        rounds += 1
+        state = {"lengths": wanted[going], "guess": poses[going]}
+        poses[going], residuals[going] = platform._answer("tracked_pose", state)
     residuals = np.where(usable & ~np.isfinite(residuals), np.inf, residuals)
     return residuals.reshape(residual.shape), rounds * TRACKING_STEPS
 
@@ -237,8 +233,7 @@ def refined(platform: StewartPlatform, lengths: Array, state: Array, enough: flo
         going = np.flatnonzero(residual > enough)  # those that are lost stay lost
         if not len(going):
             break
-        better, error = platform._answer("refine", {"lengths": lengths, "state": state[going]})
-        state[going], residual[going] = better, error
+        state[going], residual[going] = platform._answer("refine", {"lengths": lengths, "state": state[going]})
     return state, residual
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.algebra.rotations import quaternion_of
-from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
@@ -22,7 +21,6 @@ from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.with_functions import by_table, quick
 from tauforge.formulations.stewart import EXACT
 from tauforge.formulations.stewart.parameters import LEGS
-from tauforge.kernels.specification import Shape
 from tauforge.robots.capabilities import Bounds, Dissipation
 from tauforge.robots.loads import PAYLOAD, BaseMotion, Payload
 from tauforge.robots.records import Actuator, Coordinate
@@ -34,9 +32,9 @@ from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.designs import PlatformDesigns
 from tauforge.robots.stewart.drawing import drawn, reactions, sleeves
 from tauforge.robots.stewart.functions import JointReactions, LegMotions, function_table
+from tauforge.robots.stewart.state_space import PoseState
 from tauforge.robots.stewart.summary import summary
 
-Scalars = Sequence[Scalar]
 COORDINATES = tuple(
     Coordinate(f"{angle}{axis}", unit, f"{angle}{axis}", f"{rate}_{axis}", f"{second}_{axis}", wraps=unit == "rad")
     for angle, unit, rate, second in (("", "m", "v", "a"), ("theta_", "rad", "omega", "alpha"))
@@ -72,20 +70,7 @@ class StewartPlatform(PlatformDescription):
     def identity(self) -> str:
         return f"{self.parameters!r} {self.axes_are_default} {self.model.limits!r} {self.model.platform_axes!r}"
 
-    @computed_once
-    def model(self) -> numbers.PlatformModel:
-        """The platform as the formulas see it."""
-        return self.varied_model({})
-
-    @property
-    def varying_fields(self) -> Mapping[str, Shape]:
-        """Such as "platform_mass" (), "lower_inertia" (6, 3, 3), "gravity" (3,); those that the platform has.
-
-        Universal axes that are the default of the base points follow varying ones; "universal_axes" (6, 3) may vary
-        themselves.
-        """
-        return numbers.varying_fields(self)
-
+    varying_fields = computed_once(numbers.varying_fields)
     varied_model = numbers.varied_model
     _check_varying = numbers.check_varying
     _fields_carrying = numbers.fields_carrying
@@ -93,7 +78,7 @@ class StewartPlatform(PlatformDescription):
     bounds = computed_once(pose_limits.PoseBounds)
     sensors = computed_once(capabilities.LegSensors)
     formulations = computed_once(capabilities.PlatformFormulations)
-    state_space = computed_once(capabilities.PoseState)
+    state_space = computed_once(PoseState)
 
     @computed_once
     def dissipation(self) -> Dissipation | None:
@@ -157,11 +142,8 @@ class StewartPlatform(PlatformDescription):
         Identity: rates are the time derivatives of the lengths, accelerations those of the rates.
         """
         zero = arithmetic_of(pose).constant(np.zeros(6))
-        arguments = {
-            "pose": pose,
-            "twist": zero if twist is None else twist,
-            "acceleration": zero if acceleration is None else acceleration,
-        }
+        given = {"pose": pose, "twist": twist, "acceleration": acceleration}
+        arguments = {name: zero if x is None else x for name, x in given.items()}
         found = LegMotions._make(self._answer("leg_motion", arguments))
         return found if self.universal_axes is not None else found._replace(universal_angles=None)
 

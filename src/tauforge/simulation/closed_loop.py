@@ -20,9 +20,8 @@ from tauforge.simulation.checks import Law, numbers
 from tauforge.simulation.compiled_loop import ROWS_AT_ONCE, CompiledLoop, Force
 from tauforge.simulation.events import Watch
 from tauforge.simulation.integrators import ENDING_ERRORS, Rates, Stop
-from tauforge.simulation.recording import MACHINE_CODE, METHODS, Recording
+from tauforge.simulation.recording import METHODS, Recording
 from tauforge.tables.robot_columns import state_columns
-from tauforge.validation import counted
 
 Disturbance = Callable[[float], ArrayLike] | None
 
@@ -132,14 +131,11 @@ def _check_finite(values: Array, problem: str) -> None:
 class RecordingBuilder:
     """Makes a recording of rows of states. Every row is searched for events; one in `every` and the last are kept.
 
-    compiled:   steps by kernels, where there are any
-    reason:     why there are none
-    by_methods: steps that others made
+    stepped_by: the time loop by kernels, or the reason why there is none
     """
 
-    def __init__(self, loop: ClosedLoop, every: int, steps: int, compiled: CompiledLoop | None, reason: str) -> None:
-        self.loop, self.robot, self.every = loop, loop.robot, every
-        self.compiled, self.reason, self.by_methods = compiled, reason, 0
+    def __init__(self, loop: ClosedLoop, every: int, steps: int, stepped_by: CompiledLoop | str) -> None:
+        self.loop, self.robot, self.every, self.stepped_by = loop, loop.robot, every, stepped_by
         self.watch = Watch(self.robot, [actuator.name for actuator in self.robot.actuators])
         count, n, robot = -(-steps // every) + 1, self.robot.n, self.robot
         self._times = np.empty(count)
@@ -192,12 +188,6 @@ class RecordingBuilder:
         self._seen += len(times)
         self._kept = place.stop
 
-    @property
-    def _stepped_by(self) -> str:
-        if self.compiled is None:
-            return f"{METHODS}: {self.reason}"
-        return f"{MACHINE_CODE}; {counted(self.by_methods, 'step')} by {METHODS}" if self.by_methods else MACHINE_CODE
-
     def recording(self, motion: Motion | None) -> Recording:
         self._flush(end=True)
         times, columns = self._times[: self._kept], {k: x[: self._kept] for k, x in self._columns.items()}
@@ -206,7 +196,7 @@ class RecordingBuilder:
             target_position = target_velocity = np.full_like(columns["velocity"], np.nan)
         else:
             target_position, target_velocity, _ = motion.sample(times)
-        robot, entries = self.robot, self.robot.positions.entries
+        robot, entries, loop = self.robot, self.robot.positions.entries, self.stepped_by
         return Recording(
             time=times,
             **columns,
@@ -221,7 +211,7 @@ class RecordingBuilder:
             columns=tuple(column.name for group in state_columns(robot) for column in group),
             wrapped=tuple(entry.name for entry in entries if entry.wraps),
             coordinates=() if entries == robot.coordinates else tuple(c.name for c in robot.coordinates),
-            stepped_by=self._stepped_by,
+            stepped_by=f"{METHODS}: {loop}" if isinstance(loop, str) else loop.stepped_by,
         )
 
 

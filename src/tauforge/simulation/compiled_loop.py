@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.control.law_graph import TARGETS, TIME
+from tauforge.evaluation.evaluator import kernels_allowed
+from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.cpu.engine import Loaded
 from tauforge.kernels.cpu.time_loop import (
     NUMBER,
@@ -26,8 +28,10 @@ from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots.state_space import PlainState
 from tauforge.simulation.integrators import AHEAD as STAGES
 from tauforge.simulation.method_loop import MethodLoop
+from tauforge.simulation.recording import MACHINE_CODE, METHODS
 from tauforge.simulation.rollout_task import RolloutTask
 from tauforge.simulation.step_formulas import ADDED, AHEAD, FORCE, LIMITS, StepFormulas
+from tauforge.validation import counted
 
 STEPS_AT_ONCE = 2**18  # of single rows, between two looks at the keyboard: some hundredths of a second
 ROWS_AT_ONCE = 512  # of a recording, which are looked at and completed at once
@@ -79,6 +83,7 @@ class CompiledLoop:
         self.task, self.formulas, self.space, self.own = task, formulas, task.plant.state_space, own
         self.limits, self.continuous, self.far = limits, continuous, far
         self.reasons: dict[int, str] = {}
+        self.by_methods = 0  # steps of single rows that others make
         self._steps: MethodLoop | None = None
         self._one: tuple[TimeLoop, list[Array]] | None = None  # of `advance`
         schedule, m = task.schedule, len(task.plant.actuators)
@@ -102,6 +107,10 @@ class CompiledLoop:
         self._fixed = {name: _of_rows(value, core) for (name, core), value in given}
         if limits is not None:
             self._fixed[LIMITS] = Place(np.ascontiguousarray(limits, float))
+
+    @property
+    def stepped_by(self) -> str:
+        return f"{MACHINE_CODE}; {counted(self.by_methods, 'step')} by {METHODS}" if self.by_methods else MACHINE_CODE
 
     def records(self, kept: Sequence[int], report: Callable[[float], None]) -> tuple[Array, Array, Array]:
         """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods."""
@@ -304,6 +313,7 @@ class CompiledLoop:
         rows = rows[refused]
         if not len(rows):
             return
+        self.by_methods += len(rows)
         before, force, steps = before[refused], force[refused], loop.done[rows // lanes] - 1
         for step in np.unique(steps).tolist():
             now = np.flatnonzero(steps == step)
@@ -316,6 +326,18 @@ class CompiledLoop:
         self.state[rows // lanes, :, rows % lanes] = self._methods(self.own).some_held(rows, before, force)
         last = (self.task.rows - 1) % lanes
         self.state[-1, :, last + 1 :] = self.state[-1, :, last : last + 1]
+
+
+def compiled_loop(
+    task: RolloutTask, own: Callable[[], MethodLoop] | None = None, *, limits: Array | None = None, **options: Any
+) -> CompiledLoop | str:
+    """The loop, or the reason why there is none."""
+    if not kernels_allowed():
+        return "kernels are switched off"
+    try:
+        return CompiledLoop(task, task.formulas(limits=limits is not None), own, limits=limits, **options)
+    except NoKernelError as error:
+        return str(error)
 
 
 def _compiled(specification: Specification) -> Kernel:

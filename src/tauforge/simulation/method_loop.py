@@ -17,6 +17,7 @@ from tauforge.robots.capabilities import Fields
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import StateSpace
 from tauforge.simulation.integrators import ENDING_ERRORS, RAN_AWAY, rk4
+from tauforge.simulation.recording import METHODS
 from tauforge.simulation.rollout_task import RolloutTask
 
 Acceleration = Callable[[Array, Array, Array], Array]  # of positions, velocities and forces
@@ -27,10 +28,12 @@ NO_FORCES = "the controller returned non-finite forces"
 class MethodLoop:
     """All rows of a task from step to step. A state is that of the integrators.
 
+    why:     there are no compiled steps
     reasons: why rows have no state any more, by their numbers
     """
 
-    def __init__(self, task: RolloutTask) -> None:
+    def __init__(self, task: RolloutTask, why: str = "") -> None:
+        self.stepped_by = f"{METHODS}: {why}"
         plant, fields, rows = task.plant, task.plant_fields, task.rows
         self.task, self.plant, self.space, self.h = task, plant, plant.state_space, task.schedule.step
         self.rates, self.fields = rates_of(plant, fields, rows), in_rows(plant, fields, rows)

@@ -22,16 +22,14 @@ from tauforge.control.controller import Controller
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.arguments import in_rows
 from tauforge.evaluation.array_libraries import arithmetic_of
-from tauforge.evaluation.evaluator import kernels_allowed
-from tauforge.kernels.backends import NoKernelError
 from tauforge.motion.motion import Motion
 from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
-from tauforge.simulation.compiled_loop import CompiledLoop
+from tauforge.simulation.compiled_loop import CompiledLoop, compiled_loop
 from tauforge.simulation.gpu_rollouts import gpu_records
 from tauforge.simulation.integrators import FAR, RAN_AWAY, ran_away
 from tauforge.simulation.method_loop import MethodLoop
-from tauforge.simulation.recording import MACHINE_CODE, METHODS
+from tauforge.simulation.recording import MACHINE_CODE
 from tauforge.simulation.rollout_task import RolloutTask, rollout_task
 from tauforge.simulation.stability import warn_of_stiffness
 from tauforge.validation import counted
@@ -51,7 +49,7 @@ class Rollout:
     target_position: (k, n) of the motion to follow
     places:          (n,) of the coordinates among the entries of a position; None where it has no others
     reasons:         why rows are NaN from some instant on, by their numbers; None on a GPU
-    stepped_by:      "machine code", or the methods of law and robot, and why
+    stepped_by:      as in `Recording`
     """
 
     time: Array
@@ -154,14 +152,14 @@ def rollout(
     if task.on_gpu:
         return rollout_of(task, *gpu_records(task, task.schedule.every))
     with _reporting(progress) as report:
-        loop, stepped_by = loop_of(task)
+        loop = loop_of(task)
         without_start(task, loop.reasons)
         with np.errstate(all="ignore"):
             found = loop.records(task.schedule.kept, report)
             without_lost(*found)
     positions, fields = at_the_ends(task, found[0])
     warn_of_stiffness(task.plant, positions, task.schedule.step, fields=fields)
-    return replace(with_reasons(rollout_of(task, *found), loop.reasons), stepped_by=stepped_by)
+    return with_reasons(rollout_of(task, *found, loop.stepped_by), loop.reasons)
 
 
 def without_start(task: RolloutTask, reasons: dict[int, str]) -> None:
@@ -178,13 +176,13 @@ def with_reasons(runs: Rollout, known: Mapping[int, str]) -> Rollout:
     return replace(runs, reasons={row: known.get(row, RAN_AWAY) for row in lost})
 
 
-def rollout_of(task: RolloutTask, position: Any, velocity: Any, force: Any) -> Rollout:
+def rollout_of(task: RolloutTask, position: Any, velocity: Any, force: Any, stepped_by: str = MACHINE_CODE) -> Rollout:
     times = task.schedule.period * np.array(task.schedule.kept)
     plant = task.plant
     places = None
     if plant.positions.entries != plant.coordinates:
         places = plant.positions.coordinates(np.arange(plant.positions.size))
-    return Rollout(times, position, velocity, force, task.target_positions(), places)
+    return Rollout(times, position, velocity, force, task.target_positions(), places, stepped_by=stepped_by)
 
 
 def at_the_ends(task: RolloutTask, position: Array) -> tuple[Array, Fields]:
@@ -203,17 +201,14 @@ def without_lost(position: Array, velocity: Array, force: Array) -> None:
         x[lost] = np.nan
 
 
-def loop_of(task: RolloutTask) -> tuple[CompiledLoop | MethodLoop, str]:
-    """The fastest loop that gives the right answer, and what it steps by, with the reason."""
-    why = "kernels are switched off"
-    if kernels_allowed():
-        try:
-            return CompiledLoop(task, task.formulas(), lambda: MethodLoop(task)), MACHINE_CODE
-        except NoKernelError as error:
-            why = str(error)
+def loop_of(task: RolloutTask) -> CompiledLoop | MethodLoop:
+    """The fastest loop that gives the right answer."""
+    found = compiled_loop(task, lambda: MethodLoop(task))
+    if isinstance(found, CompiledLoop):
+        return found
     if task.gains:
-        raise UnsupportedFeatureError(f"gains need compiled steps: {why}", field="gains")
-    return MethodLoop(task), f"{METHODS}: {why}"
+        raise UnsupportedFeatureError(f"gains need compiled steps: {found}", field="gains")
+    return MethodLoop(task, found)
 
 
 @contextmanager

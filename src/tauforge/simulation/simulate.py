@@ -20,13 +20,11 @@ from tauforge.errors import (
     SingularityWarning,
     UnsupportedFeatureError,
 )
-from tauforge.evaluation.evaluator import kernels_allowed
-from tauforge.kernels.backends import NoKernelError
 from tauforge.motion.motion import Motion, in_velocities_of, positive
 from tauforge.robots.robot import Robot
 from tauforge.simulation import checks
 from tauforge.simulation.closed_loop import ClosedLoop, Disturbance, RecordingBuilder, Sensors
-from tauforge.simulation.compiled_loop import CompiledLoop
+from tauforge.simulation.compiled_loop import CompiledLoop, compiled_loop
 from tauforge.simulation.events import SINGULAR_POSE, STOPPED, Event, energy_drift, singular_crossing
 from tauforge.simulation.integrators import FAR, INTEGRATORS, RAN_AWAY, Stop
 from tauforge.simulation.recording import Recording
@@ -107,8 +105,8 @@ def simulate(
         raise ModelError(problem, field="sensors", remedy="Give control_period=")
     loop = ClosedLoop(real, controller, motion, sensors, disturbance, checks.force_limits(real, force_limits))
     schedule = Schedule(h, period, hold or 1, steps // (hold or 1), every)
-    compiled, reason = by_kernels(loop, method, (position, velocity), schedule, continuous=not hold)
-    builder = RecordingBuilder(loop, every, steps, compiled, reason)
+    compiled = steps_of(loop, method, position, velocity, schedule, continuous=not hold)
+    builder = RecordingBuilder(loop, every, steps, compiled)
     if hold:
         warn_of_sampling(controller, real, position, period, steps // hold)
     advance = INTEGRATORS[method](real).advance
@@ -118,18 +116,19 @@ def simulate(
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"), keeping(builder, motion):
         while True:
             force, rates = None, None
-            if compiled is not None:
+            if isinstance(compiled, CompiledLoop):
                 rows, rates, force = compiled.advance(y, k // schedule.substeps)
             if force is None:
-                if compiled is not None:
+                if isinstance(compiled, CompiledLoop):
                     loop.recall(compiled.memory_now)
                 rows, rates, (force, stop) = y[None], None, loop.asked(h * k, y)
-                if compiled is not None:
+                if isinstance(compiled, CompiledLoop):
                     compiled.recall(loop.memory)
                 if k < steps and stop is None:
                     times = h * np.arange(k, min(k + length, steps) + 1)
                     rows, stop = advance(loop.rates(force if hold else None), times, y)
-                    builder.by_methods += len(rows) - 1
+                    if isinstance(compiled, CompiledLoop):
+                        compiled.by_methods += len(rows) - 1
             times = h * np.arange(k, k + len(rows))
             crossing = singular_crossing(real, times, space.position(rows)) if len(rows) > 1 else None
             if crossing is not None:
@@ -157,30 +156,23 @@ def simulate(
     return recording
 
 
-def by_kernels(
-    loop: ClosedLoop, method: str, initial: tuple[Array, Array], schedule: Schedule, *, continuous: bool
-) -> tuple[CompiledLoop | None, str]:
-    """The time loop in machine code, or None and the reason why the steps are made by methods."""
+def steps_of(
+    loop: ClosedLoop, method: str, position: Array, velocity: Array, schedule: Schedule, *, continuous: bool
+) -> CompiledLoop | str:
+    """The time loop by kernels, or the reason why methods make the steps."""
     controller, real = loop.controller, loop.robot
-    law = controller if isinstance(controller, Controller) else None
     reasons = {
-        f"the method {method} has no kernels": method != "rk4",
-        "kernels are switched off": not kernels_allowed(),
-        f"{checks.kind_of(controller)} is called by Python": law is not controller,
-        "the disturbance is called by Python": loop.disturbance is not None,
+        f"the method {method} calls Python": method != "rk4",
+        "the controller is a callable": not isinstance(controller, Controller | None),
+        "the disturbance is a callable": loop.disturbance is not None,
         "sensors are read by Python": loop.sensors is not None,
     }
     for reason, holds in reasons.items():
         if holds:
-            return None, reason
-    position, velocity = (x[None] for x in initial)
-    task = RolloutTask(law, real, loop.motion, position, velocity, {}, {}, None, None, schedule)
-    limits = loop.limits if loop.actuators else None
-    try:
-        formulas = task.formulas(limits=limits is not None)
-        return CompiledLoop(task, formulas, limits=limits, continuous=continuous, far=FAR), ""
-    except NoKernelError as error:
-        return None, str(error)
+            return reason
+    law = controller if isinstance(controller, Controller) else None
+    task = RolloutTask(law, real, loop.motion, position[None], velocity[None], {}, {}, None, None, schedule)
+    return compiled_loop(task, limits=loop.limits if loop.actuators else None, continuous=continuous, far=FAR)
 
 
 @contextmanager

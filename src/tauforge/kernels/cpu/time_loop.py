@@ -113,7 +113,7 @@ def block_kernel(specification: Specification, shared: Collection[str]) -> Loade
         return _kernels[key]
 
 
-def writer_of_walk() -> Writer:
+def writer_of_walk(machine: Host) -> Writer:
     """void walk(ptr plan, ptr private, i64 block): the steps of one block, as far as no row is beyond the limit."""
     code = Writer()
 
@@ -167,7 +167,7 @@ def writer_of_walk() -> Writer:
 
     def copied(to: str, source: str) -> None:
         """The states of all rows of the block."""
-        vector = f"<{host().lanes(64)} x double>"
+        vector = f"<{machine.lanes(64)} x double>"
         with code.loop(plan["numbers"]) as k:
             ways = (code.emit(f"getelementptr {vector}, ptr {base}, i64 {k}") for base in (to, source))
             target, place = ways
@@ -249,24 +249,23 @@ def writer_of_walk() -> Writer:
     return code
 
 
-def writer_of_run() -> Writer:
+def writer_of_run(machine: Host) -> Writer:
     """void run(ptr plan, ptr private, i64 first, i64 last): some of the blocks, one after another."""
     code = Writer()
-    status = save_status(code, host())
+    status = save_status(code, machine)
     with code.loop(code.emit("sub i64 %last, %first")) as i:
         code.do(f"call void @walk(ptr %plan, ptr %private, i64 {code.emit(f'add i64 %first, {i}')})")
-    restore_status(code, host(), status)
+    restore_status(code, machine, status)
     code.do("ret void")
     return code
 
 
 @cache
-def loop_code() -> Loaded:
+def loop_code(machine: Host) -> Loaded:
     """The loop, which is never freed."""
-    machine = host()
     functions = [
-        ("define internal void @walk(ptr %plan, ptr %private, i64 %block) #1", writer_of_walk()),
-        ("define void @run(ptr %plan, ptr %private, i64 %first, i64 %last) #1", writer_of_run()),
+        ("define internal void @walk(ptr %plan, ptr %private, i64 %block) #1", writer_of_walk(machine)),
+        ("define void @run(ptr %plan, ptr %private, i64 %first, i64 %last) #1", writer_of_run(machine)),
     ]
     text = module_of([], set(), functions, machine)
     name = disk.key(text, *map(str, machine))
@@ -384,7 +383,7 @@ class TimeLoop:
         names = ("calls_at", "operands_at", "moving_at", "records_at")
         self.plan |= zip(names, map(address, self._tables), strict=True)
         kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-        self._run = kind(loop_code().address("run"))
+        self._run = kind(loop_code(host()).address("run"))
 
     def restart(self) -> None:
         """Count steps from here."""

@@ -7,6 +7,7 @@ see a method of a user's own.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from functools import partial
 from types import FunctionType, MethodType
@@ -87,7 +88,12 @@ class TraceableRobot:
     def _answer(self, name: str, arguments: Mapping[Any, Array]) -> list[Array]:
         """All results, for methods that do more than to call their own formula."""
         scalars = [np.asarray(x).tolist() for x in arguments.values()]
-        found = judged_results(self._robot, name, self._robot.model, *scalars)
+        watching = sys.getprofile()
+        sys.setprofile(None)  # formulas are ours, and have many calls
+        try:
+            found = judged_results(self._robot, name, self._robot.model, *scalars)
+        finally:
+            sys.setprofile(watching)
         self.suspicions.extend(found.suspicions)
         values, shapes = array_of(found.values), self._robot.functions[name].results
         ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]

@@ -12,9 +12,9 @@ import tauforge as tf
 from support.as_mechanisms import platform_as_mechanism
 from support.platforms import HOME, quarter_turned, random_platform, with_spherical_legs, without_legs
 from support.tolerances import ENERGY_BALANCE, EPSILON, SAME_STEPS, error
-from tauforge.kernels.backends import NoKernelError
 from tauforge.simulation import rollouts
 from tauforge.simulation.method_loop import NO_FORCES, MethodLoop
+from tauforge.simulation.recording import MACHINE_CODE, METHODS
 from tauforge.simulation.rollout_gradients import LEFT
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
@@ -57,9 +57,10 @@ def test_steps_are_those_of_law_and_platform(machine: str, law: str) -> None:
     options: dict[str, Any] = {"control_period": 1e-3, "step": 1e-3, "record_every": 20, "initial": starts(3)}
     with patch.object(MethodLoop, "some_held"), patch.object(MethodLoop, "forces"):  # nothing is left to them
         runs = tf.rollout(robot, LAWS[law](robot, 1.0), move(), **options)
-    with patch.object(rollouts, "CompiledLoop", side_effect=NoKernelError("not wanted")):
+    with patch.object(rollouts, "compiled_loop", return_value="not wanted"):
         own = tf.rollout(robot, LAWS[law](robot, 1.0), move(), **options)
     assert own.finite.all()
+    assert (runs.stepped_by, own.stepped_by) == (MACHINE_CODE, f"{METHODS}: not wanted")
     for name in ("position", "velocity", "force"):
         assert error(getattr(runs, name), getattr(own, name), core=2) < LONG, name
 
@@ -221,7 +222,7 @@ def test_a_row_that_the_legs_cannot_hold_says_so_and_leaves_the_others_alone() -
     runs = tf.rollout(robot, law, still, **options)
     assert runs.finite.tolist() == [False, True, True, False]
     assert runs.reasons == {0: NO_FORCES, 3: NO_FORCES}
-    with patch.object(rollouts, "CompiledLoop", side_effect=NoKernelError("not wanted")):
+    with patch.object(rollouts, "compiled_loop", return_value="not wanted"):
         own = tf.rollout(robot, law, still, **options)
     assert np.array_equal(own.finite, runs.finite)
     # cond(H) = 1e7 there: rounding of the pose, 1e-16, is 1e-9 of the forces

@@ -99,7 +99,7 @@ def _tensor(inertia: ArrayLike) -> Array:
     other = np.swapaxes(tensor, -1, -2)
     if (np.abs(tensor - other).max() > SYMMETRY_TOLERANCE * np.abs(tensor).max()).any():
         raise ShapeError("payload inertia", expected="a symmetric tensor", got=f"{tensor.tolist()}")
-    tensor = (tensor + other) / 2
+    tensor = np.asarray((tensor + other) / 2)
     tensor.flags.writeable = False
     for row in tensor.reshape(-1, 3, 3):
         if np.isfinite(row).all():

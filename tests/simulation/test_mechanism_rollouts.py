@@ -206,6 +206,30 @@ def test_gradients_with_quaternions_and_fewer_actuators_than_coordinates() -> No
     compared(given, ball_pendulum(), None, None, rng)
 
 
+def test_gradients_past_half_a_turn() -> None:
+    """The angles of the ball jump there, and two quaternions tell of each of its positions."""
+    rng = np.random.default_rng(7)
+    given = {
+        "q": np.array([[0.1, 0.1, 3.1, 0]]),
+        "qd": np.array([[0, 0, 2.0, 0]]),
+        "forces": rng.normal(size=(1, 8, 1)),
+    }
+    robot, start = ball_pendulum(), (given["q"], given["qd"])
+    runs, pull_back = tf.differentiable_rollout(
+        robot, initial=start, forces=given["forces"], control_period=0.02, step=0.01
+    )
+    assert np.ptp(np.sign(runs.position[0, :, 2])) == 2
+    weights, change = rng.normal(size=runs.velocity.shape), rng.normal(size=given["forces"].shape)
+
+    def cost(forces: Any) -> float:
+        again = tf.rollout(robot, initial=start, forces=forces, control_period=0.02, step=0.01)
+        return float((weights * again.velocity).sum())
+
+    slope = (cost(given["forces"] + 1e-5 * change) - cost(given["forces"] - 1e-5 * change)) / 2e-5
+    found = pull_back(velocity=weights).forces
+    assert abs(slope - (found * change).sum()) < CENTRAL_DIFFERENCES * abs(slope)
+
+
 def test_gradients_where_other_coordinates_would_be_better() -> None:
     """A rocker near its dead centre hardly moves beside the crank. Rollouts take the crank there; gradients go on."""
     robot, rng = crank_rocker(("rocker",), viscous=0.1), np.random.default_rng(6)

@@ -125,6 +125,12 @@ def normalised(q: Quaternion) -> Quaternion:
     return Quaternion(w * scale, x * scale, y * scale, z * scale)
 
 
+def with_positive_w(q: Quaternion) -> Quaternion:
+    """The same rotation by the one of its two quaternions that has w >= 0."""
+    sign = select(q.w, 0.0, -1.0, 1.0)
+    return Quaternion(*(component * sign for component in q))
+
+
 def turned_slightly(q: Quaternion, turn: Vector) -> Quaternion:
     """q followed by a rotation vector about fixed axes, exact to first order in it, normalised."""
     return normalised(Quaternion(*(a + b for a, b in zip(q, quaternion_rates(q, turn), strict=True))))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.rotations import Quaternion, normalised, quaternion_rates
+from tauforge.algebra.rotations import Quaternion, normalised, quaternion_rates, with_positive_w
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import ZERO, Vector
 from tauforge.formulations.mechanism.complement import Complement, MovingComplement, sizes
@@ -77,7 +77,17 @@ def length_scales(m: MechanismParameters) -> list[float]:
 def state_of(m: MechanismParameters, x: Scalars) -> list[Scalar]:
     """s at a position."""
     states = [joint_state(frame, [x[m.reads[k]] for k in frame.span]) for frame in m.frames]
-    return _packed(m, states, [x[k] for k in cut_hinges(m)])
+    return with_one_sign(m, _packed(m, states, [x[k] for k in cut_hinges(m)]))
+
+
+def with_one_sign(m: MechanismParameters, s: Scalars) -> list[Scalar]:
+    """s with w >= 0 of every quaternion, so that gradients by s do not depend on how a position was reached."""
+    found, end = list(s), 0
+    for frame in m.frames:
+        end += STATE_NUMBERS[frame.kind]
+        if frame.turns_and_slides:
+            found[end - 4 : end] = with_positive_w(Quaternion(*s[end - 4 : end]))
+    return found
 
 
 def position_of(m: MechanismParameters, s: Scalars, size: int) -> list[Scalar]:

@@ -21,7 +21,7 @@ from tauforge.class_tools import computed_once
 from tauforge.errors import ConvergenceError, SingularityError
 from tauforge.evaluation.unmodified import method_is_ours, ours
 from tauforge.formulations.mechanism.complement import sizes
-from tauforge.formulations.mechanism.state import length_scales, state_size, usual_rates
+from tauforge.formulations.mechanism.state import length_scales, state_size, usual_rates, with_one_sign
 from tauforge.robots.mechanism import guards
 from tauforge.robots.mechanism.guards import MOST_LOST
 from tauforge.robots.mechanism.mobility import preferred_rates
@@ -326,4 +326,5 @@ class MechanismFormulas:
             self.mechanism, "closed_state", model, y[: self.cut], y[self.cut :]
         )
         doubts = (gap * (1.0 / self.gap), nearness * (1.0 / NEAR_MORE_FREEDOM), sizes(found) * TINY)
-        return Judged(found, doubts, (spread * (1.0 / MOST_SPREAD),))
+        s = with_one_sign(self.mechanism._analysis.parameters, found[: self.cut])
+        return Judged([*s, *found[self.cut :]], doubts, (spread * (1.0 / MOST_SPREAD),))

@@ -7,8 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from tauforge.algebra.rotations import Quaternion, angles_of, normalised, quaternion_of, quaternion_rates
-from tauforge.algebra.scalars import Scalar, Scalars, select
+from tauforge.algebra.rotations import (
+    Quaternion,
+    angles_of,
+    normalised,
+    quaternion_of,
+    quaternion_rates,
+    with_positive_w,
+)
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.algebra.vectors import ZERO, Vector
 from tauforge.arrays import Array
 from tauforge.evaluation.unmodified import ours
@@ -61,7 +68,7 @@ class PoseFormulas:
     float64_for = ""
 
     def packed(self, model: Any, position: Scalars, velocity: Scalars) -> list[Scalar]:
-        return [*position[:3], *_with_positive_w(quaternion_of(Vector(*position[3:]))), *velocity]
+        return [*position[:3], *with_positive_w(quaternion_of(Vector(*position[3:]))), *velocity]
 
     def position(self, model: Any, y: Scalars) -> list[Scalar]:
         return [*y[:3], *angles_of(normalised(Quaternion(*y[3:7])).rotation())]
@@ -77,14 +84,8 @@ class PoseFormulas:
         return Judged([*placement_rates(y), *acceleration], suspicions=(doubt(),))
 
     def renewed(self, model: Any, y: Scalars) -> Judged:
-        return Judged([*y[:3], *_with_positive_w(normalised(Quaternion(*y[3:7]))), *y[7:]])
+        return Judged([*y[:3], *with_positive_w(normalised(Quaternion(*y[3:7]))), *y[7:]])
 
 
 def placement_rates(y: Scalars) -> list[Scalar]:
     return [*y[7:10], *quaternion_rates(Quaternion(*y[3:7]), Vector(*y[10:]))]
-
-
-def _with_positive_w(q: Quaternion) -> Quaternion:
-    """The same rotation, of which two quaternions tell."""
-    sign = select(q.w, 0.0, -1.0, 1.0)
-    return Quaternion(*(component * sign for component in q))

@@ -71,6 +71,7 @@ bench: $(VENV)/tested
 	cd benchmarks && ../$(BIN)/python run.py $(BENCH)
 	cd benchmarks && ../$(BIN)/python mechanisms.py $(BENCH)
 	cd benchmarks && ../$(BIN)/python mechanism_rollouts.py $(BENCH)
+	cd benchmarks && ../$(BIN)/python time_loop.py $(BENCH)
 	cd benchmarks && ../$(BIN)/python compile_times.py $(BENCH)
 
 # The faults that the package must survive, at full counts (an hour or so); TAUFORGE_SOAK=1 for the usual ones.

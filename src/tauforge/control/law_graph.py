@@ -148,7 +148,7 @@ class LawGraph:
                 watches.append(watch)
             after = law_watch.attributes(self._law, self._held.values())
         problem = watches[0].problem(watches[1], before, after)
-        if problem is None and found[0] != found[1]:
+        if problem is None and repr(found[0]) != repr(found[1]):  # NaN is not equal to itself
             problem = f"{self._place}: two calls with the same arguments give different forces"
         problem = problem or self._disagreement(*found[0])
         if problem is not None:

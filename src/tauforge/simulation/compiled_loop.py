@@ -13,17 +13,7 @@ from tauforge.control.law_graph import TARGETS, TIME
 from tauforge.evaluation.evaluator import kernels_allowed
 from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.cpu.engine import Loaded
-from tauforge.kernels.cpu.time_loop import (
-    NUMBER,
-    Call,
-    Place,
-    Record,
-    TimeLoop,
-    block_kernel,
-    columns,
-    fill,
-    rows_at_once,
-)
+from tauforge.kernels.cpu.time_loop import Call, Place, Record, TimeLoop, block_kernel, columns, fill, rows_at_once
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots.state_space import PlainState
 from tauforge.simulation.integrators import AHEAD as STAGES
@@ -38,14 +28,8 @@ ROWS_AT_ONCE = 512  # of a recording, which are looked at and completed at once
 PERIODS_AT_ONCE = 4096  # for whose targets there is room
 FINITE = float(np.finfo(float).max)
 SHARED = (*TARGETS, TIME, AHEAD, LIMITS)  # arguments that all rows share
+Named = tuple[Loaded, list[str]]  # machine code, and the names of its arguments
 Places = Mapping[str, Place]  # of operands, by the names of the formulas
-
-
-class Kernel(NamedTuple):
-    """Machine code and the names of its arguments."""
-
-    loaded: Loaded
-    arguments: list[str]
 
 
 class Force(NamedTuple):
@@ -115,7 +99,7 @@ class CompiledLoop:
     def records(self, kept: Sequence[int], report: Callable[[float], None]) -> tuple[Array, Array, Array]:
         """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods."""
         task, schedule = self.task, self.task.schedule
-        fill(self.state, np.concatenate(self.start(task.position, task.velocity), axis=-1))
+        fill(self.state, self.space.pack(task.position, task.velocity))
         self.recall(task.memory)
         found = self.room(len(kept))
         for k in self.walk(found, np.array(kept) * schedule.substeps, 0, schedule.periods):
@@ -194,7 +178,8 @@ class CompiledLoop:
     def loop(self, kept: Sequence[Array]) -> TimeLoop:
         """kept: from `room`"""
         formulas, stages = self.formulas, len(self._ahead)
-        column = NUMBER * rows_at_once()
+        number = self.state.itemsize
+        column = number * rows_at_once()
         at = [column * sum(self.widths[:k]) for k in range(len(self.widths))]
         size = column * sum(self.widths)
 
@@ -215,7 +200,7 @@ class CompiledLoop:
         calls: tuple[list[Call], list[Call], list[Call]] = ([], [], [])
         slopes, ends = dict.fromkeys(formulas.slopes(), Place(self._still)), dict(state)
         for stage in range(stages):
-            before = {**fixed, **slopes, AHEAD: Place(self._ahead, stage * NUMBER)}
+            before = {**fixed, **slopes, AHEAD: Place(self._ahead, stage * number)}
             for name, target in zip(formulas.targets, self.targets, strict=True):
                 instant = target.strides[0]
                 halves = round(2 * self._ahead[stage] / formulas.h) if self.continuous else 0
@@ -238,12 +223,6 @@ class CompiledLoop:
             checked=sum(self.widths) if self.far else int(self.own is not None),
             limit=self.far or FINITE,
         )
-
-    def start(self, position: Array, velocity: Array) -> list[Array]:
-        """The parts of the state."""
-        if type(self.space) is PlainState:
-            return [position, velocity]
-        return self.parted(self.space.pack(position, velocity))
 
     def parted(self, y: Array) -> list[Array]:
         return np.split(y, np.cumsum(self.widths)[:-1], axis=-1)
@@ -340,12 +319,13 @@ def compiled_loop(
         return str(error)
 
 
-def _compiled(specification: Specification) -> Kernel:
-    return Kernel(block_kernel(specification, SHARED), [name for name, _ in specification.arguments])
+def _compiled(specification: Specification) -> Named:
+    return block_kernel(specification, SHARED), [name for name, _ in specification.arguments]
 
 
-def _call(kernel: Kernel, places: Places, results: Sequence[Place]) -> Call:
-    return Call(kernel.loaded, [*(places[name] for name in kernel.arguments), *results])
+def _call(kernel: Named, places: Places, results: Sequence[Place]) -> Call:
+    code, names = kernel
+    return Call(code, [*(places[name] for name in names), *results])
 
 
 def _rows(values: Array) -> Array:

@@ -166,7 +166,7 @@ class ProcessorReversePass:
 
     def _checkpoint(self, k: int) -> Period:
         q, qd, force = (np.ascontiguousarray(x[:, self.places[k]]) for x in self.checkpoints)
-        return [np.concatenate(self.loop.start(q, qd), axis=1)], force
+        return [self.loop.space.pack(q, qd)], force
 
     def _periods(self, last: int) -> list[Period]:
         """From the checkpoint before a period to that period."""

@@ -73,7 +73,7 @@ def module_of(texts: list[str], declarations: set[str], writers: list[tuple[str,
 def emit_block_module(graph: Graph, specification: Specification, host: Host, shared: Collection[str]) -> str:
     """LLVM source with void block(ptr table, ptr scratch): a block of rows in float64, for the time loop.
 
-    table:  the addresses of the operands, whose blocks are `Columns`, aligned as vectors are
+    table:  the addresses of the operands, whose blocks are `BlockColumns`, aligned as vectors are
     shared: names of the arguments of which a block has one row
     """
     lanes = host.lanes(64)
@@ -98,34 +98,15 @@ BITS_OF = {"float64": 64, "float32": 32}
 Key = tuple[str, Host]
 
 
-def machine_code(
-    specification: Specification,
-    machine: Host,
-    kind: str,
-    emit: Callable[[Graph], str],
-    seconds: dict[str, float] | None = None,
-) -> bytes:
-    """The object file of a kind for a specification, from the cache or compiled now. It may raise NoKernelError."""
-    spent = {} if seconds is None else seconds
-    name = cache.key(specification.identity, kind, *map(str, machine))
-    code = cache.load(name)
-    if code is not None:
-        return code
-    need_memory()
-    start = time.perf_counter()
-    graph = specification.graph if specification.origin is None else specification.make_graph()
-    spent["trace"] = time.perf_counter() - start
-    start = time.perf_counter()
+def compiled(specification: Specification, graph: Graph, machine: Host, emit: Callable[[], str]) -> bytes:
+    """The object file of the source that `emit` writes of the graph; TooLargeError where it would take too long."""
     most = MAX_LARGE if specification.large else MAX_NODES
     if len(graph.nodes) > most:
         problem = f"{specification.name} has {len(graph.nodes)} operations; at most {most} are compiled"
         raise TooLargeError(problem)
-    source = emit(graph)
+    source = emit()
     need_memory(len(source))
-    code = engine.compile_text(source, machine)
-    spent[f"compile{kind}"] = time.perf_counter() - start
-    cache.save(name, code)
-    return code
+    return engine.compile_text(source, machine)
 
 
 class CpuKernel:
@@ -207,14 +188,18 @@ class CpuKernel:
         with LOCK:
             if bits in self._loops.loaded:
                 return self._loops.loaded[bits]
-            machine = host()
-            code = machine_code(
-                self.specification,
-                machine,
-                str(bits),
-                lambda graph: emit_module(graph, self.specification, machine, bits),
-                self.seconds,
-            )
+            machine, specification = host(), self.specification
+            name = cache.key(specification.identity, str(bits), *map(str, machine))
+            code = cache.load(name)
+            if code is None:
+                need_memory()
+                start = time.perf_counter()
+                graph = specification.graph if specification.origin is None else specification.make_graph()
+                self.seconds["trace"] = time.perf_counter() - start
+                start = time.perf_counter()
+                code = compiled(specification, graph, machine, lambda: emit_module(graph, specification, machine, bits))
+                self.seconds[f"compile{bits}"] = time.perf_counter() - start
+                cache.save(name, code)
             start = time.perf_counter()
             made = engine.Loaded(code, machine, "loop")
             self.seconds[f"load{bits}"] = time.perf_counter() - start

@@ -20,7 +20,7 @@ import math
 from typing import NamedTuple
 
 from tauforge.kernels.arithmetic import NodeCode, sine_and_cosine
-from tauforge.kernels.cpu.llvm_rows import Columns, Rows, store_pieces
+from tauforge.kernels.cpu.llvm_rows import BlockColumns, Rows, store_pieces
 from tauforge.kernels.cpu.llvm_text import Code, Vectors, Writer
 from tauforge.kernels.scheduling import is_crowded, least_crowded, nan_probes
 from tauforge.tracing.graph import LEAVES, Graph
@@ -73,7 +73,7 @@ PART_NODES = 4500  # operations in one part, at most
 class Operand(NamedTuple):
     """An argument or a result: its name (arguments only), core shape and number in the table.
 
-    shared: whether a block has one row of it (`Columns`)
+    shared: whether a block has one row of it (`BlockColumns`)
     """
 
     name: str
@@ -122,7 +122,7 @@ def emit_body(
     """Input k of argument a is called a + str(k) in the graph; its outputs are those of the results in order,
     and after them the doubt where it has a limit. The part that computes the doubt returns whether it is not below.
 
-    columns: whether blocks are `Columns`
+    columns: whether blocks are `BlockColumns`
     """
     plan = Plan(graph, ins, outs, bits, lanes, guarded=doubt_limit is not None, columns=columns)
     texts, declarations = [], set()
@@ -227,9 +227,9 @@ class PartEmitter(NodeCode):
     def __init__(self, plan: Plan, code: Code, vectors: Vectors, doubt_limit: float | None) -> None:
         super().__init__(plan.graph, vectors)
         self.plan, self.code, self.v, self.doubt_limit = plan, code, vectors, doubt_limit
-        self.rows: dict[int, Rows | Columns] = {}
+        self.rows: dict[int, Rows | BlockColumns] = {}
         for o in (*plan.ins, *plan.outs):
-            columns = Columns(vectors, "%table", o.number, shared=o.shared)
+            columns = BlockColumns(vectors, "%table", o.number, shared=o.shared)
             self.rows[o.number] = columns if plan.are_columns else Rows(vectors, "%table", o.number, o.length)
         self.names: dict[int, str] = {}
         self.loaded: dict[tuple[int, int], str] = {}  # elements of arguments

@@ -33,7 +33,7 @@ def spoil_function(
 ) -> tuple[str, Writer]:
     """void spoil(void *table): NaN over all results of the rows of a block in which an input is not finite.
 
-    columns: whether blocks are `Columns`
+    columns: whether blocks are `BlockColumns`
     """
     code = Writer()
     number, integer, itemsize = ("double" if bits == 64 else "float"), f"i{bits}", bits // 8

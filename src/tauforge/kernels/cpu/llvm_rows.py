@@ -70,7 +70,7 @@ class Rows:
                 code.do(f"store {kind} {piece}, ptr {place}, align {v.itemsize}")
 
 
-class Columns:
+class BlockColumns:
     """The same for the time loop, which keeps the rows of a block as columns, one vector after another.
 
     shared: a row for the whole block instead; then only arguments

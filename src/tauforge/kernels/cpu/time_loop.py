@@ -14,7 +14,7 @@ from __future__ import annotations
 import ctypes
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,13 +24,13 @@ from tauforge.kernels import LOCK
 from tauforge.kernels import cache as disk
 from tauforge.kernels.cpu.code_memory import need_memory
 from tauforge.kernels.cpu.engine import Host, Loaded, compile_text, host
-from tauforge.kernels.cpu.kernel import emit_block_module, machine_code, module_of
+from tauforge.kernels.cpu.kernel import compiled, emit_block_module, module_of
 from tauforge.kernels.cpu.llvm_text import ALIGNMENT, Writer, restore_status, save_status
 from tauforge.kernels.cpu.threads import SHARES, SMALLEST_SHARE, get_threads, in_turn
 from tauforge.kernels.specification import Specification
 
-NUMBER = 8  # bytes
-RECENT = 96  # kernels that are kept
+BYTES = 8  # bytes
+RECENT_BLOCKS = 96  # kernels that are kept
 PLAN = (  # the numbers of a plan; addresses are of arrays of the rows that are named below
     "lanes",
     "rows",
@@ -65,7 +65,7 @@ RECORD = ("base", "block", "private", "numbers", "target", "target_row", "target
 
 
 class Place(NamedTuple):
-    """Where a kernel finds an operand.
+    """The place where a kernel finds an operand.
 
     array:   (blocks, numbers, lanes), or what all rows share; None for memory that each thread has for itself
     offset:  bytes from its begin
@@ -102,13 +102,17 @@ def block_kernel(specification: Specification, shared: Collection[str]) -> Loade
     key = (specification.identity, names, machine)
     with LOCK:
         if key not in _kernels:
-            kind = f"block {sorted(names)}"
-            code = machine_code(
-                specification, machine, kind, lambda graph: emit_block_module(graph, specification, machine, names)
-            )
+            name = disk.key(specification.identity, f"block {sorted(names)}", *map(str, machine))
+            code = disk.load(name)
+            if code is None:
+                need_memory()
+                graph = specification.graph
+                text = partial(emit_block_module, graph, specification, machine, names)
+                code = compiled(specification, graph, machine, text)
+                disk.save(name, code)
             _kernels[key] = Loaded(code, machine, "block")
         _kernels.move_to_end(key)
-        if len(_kernels) > RECENT:
+        if len(_kernels) > RECENT_BLOCKS:
             _kernels.popitem(last=False)
         return _kernels[key]
 
@@ -133,7 +137,7 @@ def writer_of_walk(machine: Host) -> Writer:
         return code.emit(f"mul i64 {a}, {b}")
 
     def fields(table: str, names: Sequence[str], row: str) -> dict[str, str]:
-        base = code.emit(f"getelementptr i8, ptr {pointer(plan[table])}, i64 {product(row, str(NUMBER * len(names)))}")
+        base = code.emit(f"getelementptr i8, ptr {pointer(plan[table])}, i64 {product(row, str(BYTES * len(names)))}")
         return {name: read(base, k) for k, name in enumerate(names)}
 
     def put(value: str, place: str, kind: str = "i64") -> None:
@@ -163,7 +167,7 @@ def writer_of_walk(machine: Host) -> Writer:
 
     with code.loop(plan["operands"]) as k:
         found = fields("operands_at", OPERAND, k)
-        put(source_of(found), code.at("%private", product(k, str(NUMBER))))
+        put(source_of(found), code.at("%private", product(k, str(BYTES))))
 
     def copied(to: str, source: str) -> None:
         """The states of all rows of the block."""
@@ -174,7 +178,7 @@ def writer_of_walk(machine: Host) -> Writer:
             code.do(f"store {vector} {code.emit(f'load {vector}, ptr {place}, align 8')}, ptr {target}, align 8")
 
     def element(base: str, row: str, j: str) -> str:
-        """Where number j of a row is among columns."""
+        """The address of number j of a row, among columns."""
         return code.emit(f"getelementptr i64, ptr {base}, i64 {sum_of(product(j, plan['lanes']), row)}")
 
     def beyond(numbers: str, row: str, many: str) -> str:
@@ -294,7 +298,7 @@ def columns(rows: int, *numbers: int) -> Array:
     """(blocks, *numbers, lanes) zeros for so many rows."""
     lanes = rows_at_once()
     shape = (-(-rows // lanes), *numbers, lanes)
-    size = NUMBER * int(np.prod(shape))
+    size = BYTES * int(np.prod(shape))
     memory = np.zeros(size + ALIGNMENT, np.uint8)
     start = -address(memory) % ALIGNMENT
     return memory[start : start + size].view(float).reshape(shape)
@@ -337,7 +341,7 @@ class TimeLoop:
         self.done, self.stopped = np.zeros((2, blocks), np.int64)
         self.before, self._limit = columns(rows, state.shape[1]), np.array([limit])
         each = [call for group in calls for call in group]
-        own = _aligned(NUMBER * sum(len(call.places) for call in each))
+        own = _aligned(BYTES * sum(len(call.places) for call in each))
         scratch = own + _aligned(private)
         sizes = [ctypes.c_int64.from_address(call.kernel.address("scratch_bytes")).value for call in each]
         self._bytes = scratch + max(sizes) + ALIGNMENT
@@ -348,10 +352,10 @@ class TimeLoop:
         call_rows: list[tuple[int, ...]] = []
         operand_rows, moving_rows = list(call_rows), list(call_rows)
         for call in each:
-            call_rows.append((call.kernel.address("block"), NUMBER * len(operand_rows)))
+            call_rows.append((call.kernel.address("block"), BYTES * len(operand_rows)))
             for place in call.places:
                 if place.instant:
-                    moving_rows.append((NUMBER * len(operand_rows), start(place), place.block, place.instant))
+                    moving_rows.append((BYTES * len(operand_rows), start(place), place.block, place.instant))
                 operand_rows.append((start(place), place.block, int(place.array is None)))
         record_rows = [
             (start(r.source), r.source.block, int(r.source.array is None), r.kept.shape[-1], address(r.kept))

@@ -13,7 +13,7 @@ import pytest
 import tauforge as tf
 from support.command_line import error_of, run
 from tauforge.cli import app
-from tauforge.plugins import plugins
+from tauforge.plugins import WRITERS, plugins
 
 SOURCE = Path(tf.__file__).parent
 
@@ -65,3 +65,11 @@ def test_without_them_the_rest_works():
     assert "reproduce" not in run("--help").stdout
     assert "No such command 'reproduce'" in error_of("reproduce")
     assert "no installed package has published counts; tauforge_papers has them" in error_of("complexity", "--papers")
+
+
+def test_a_writer_may_be_of_another_package(tmp_path, monkeypatch):
+    (tmp_path / "foreign_writer.py").write_text("def write(robot, path):\n    path.write_text(robot.name)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(WRITERS["SerialArm"], ".name", "foreign_writer")
+    tf.load("planar-2r").save(tmp_path / "arm.name")
+    assert (tmp_path / "arm.name").read_text() == "planar-2r"

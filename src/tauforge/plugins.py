@@ -22,7 +22,7 @@ def plugins(group: str) -> dict[str, Any]:
     return {entry.name: entry.load() for entry in entry_points(group=group)}
 
 
-# by name of a robot's class and suffix of a file, modules whose `write(robot, path)` writes it
+# by name of a robot's class and suffix of a file, names of modules whose `write(robot, path)` writes it
 WRITERS: dict[str, dict[str, str]] = {}
 
 
@@ -38,4 +38,4 @@ def save(robot: Any, path: Path) -> None:
         *most, last = writers
         given = f"{', '.join(most)} or {last}" if most else last
         raise ModelError(f"unknown suffix {path.suffix!r}", file=path, remedy=f"Give a file name that ends in {given}")
-    import_module(f"tauforge.formats.{writers[suffix]}").write(robot, path)
+    import_module(writers[suffix]).write(robot, path)

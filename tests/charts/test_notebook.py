@@ -74,6 +74,12 @@ def test_nothing_is_drawn_for_text_alone(result: Any, monkeypatch: pytest.Monkey
     assert set(result._repr_mimebundle_(include={TEXT})) == {TEXT}
 
 
+def test_a_picture_alone_needs_no_summary(result: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(type(result), "summary", lambda self: pytest.fail("summarised"))
+    assert set(result._repr_mimebundle_(include={PICTURE})) == {PICTURE}
+
+
 def test_tables_alone_without_matplotlib(result: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)

@@ -89,7 +89,7 @@ def test_limits_are_kept_or_not(front):
         pareto(RIG, {"z": (2.0, 3.0)}, **SHORT)
 
 
-def test_files(front, tmp_path):
+def test_files(front, tmp_path, monkeypatch):
     front.save(tmp_path / "front.csv")
     with (tmp_path / "front.csv").open(newline="") as file:
         header, *lines = csv.reader(file)
@@ -101,6 +101,7 @@ def test_files(front, tmp_path):
     assert len(made.axes) == 3
     with pytest.raises(tf.ModelError, match=r"unknown suffix .\.txt.\. Use \.csv"):
         front.save(tmp_path / "front.txt")
+    monkeypatch.setattr(type(front), "figure", lambda self: pytest.fail("drawn"))
     with pytest.raises(tf.ModelError, match=r"ends in \.png, \.svg, \.pdf, got .front\.gif."):
         front.plot(tmp_path / "front.gif")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from tauforge.robots.summary import Summary
@@ -34,8 +34,13 @@ class InNotebook(ABC):
         """
         wanted = set(include or (TEXT, TABLES, PICTURE)) - set(exclude or ())
         picture = self._picture() if wanted & {TABLES, PICTURE} else None
-        every = {TEXT: repr(self.summary()), TABLES: self._tables(picture), PICTURE: picture}
-        return {kind: shown for kind, shown in every.items() if kind in wanted and shown is not None}
+        makers: dict[str, Callable[[], str | None]] = {
+            TEXT: lambda: repr(self.summary()),
+            TABLES: lambda: self._tables(picture),
+            PICTURE: lambda: picture,
+        }
+        made = {kind: make() for kind, make in makers.items() if kind in wanted}
+        return {kind: shown for kind, shown in made.items() if shown is not None}
 
     def _repr_html_(self) -> str:
         """The summary and the figure; nothing in it runs or is fetched."""

@@ -128,8 +128,10 @@ class Front:
 
         path: where to write it, .png, .svg or .pdf
         """
-        from tauforge.charts.with_matplotlib import drawn, save_figure
+        from tauforge.charts.with_matplotlib import check_ending, drawn, save_figure
 
+        if path is not None:
+            check_ending(Path(path))
         made = drawn(self.figure())
         if path is not None:
             save_figure(made, Path(path))

@@ -33,11 +33,8 @@ def by_name(
     guarded = [ON_SINGULAR] if function.guard is not None else []
     keywords = [*(load.name for load in function.optional), *function.options, *guarded]
     if unknown := sorted(set(named) - {*state, *keywords}):
-        raise UnsupportedFeatureError(
-            f"{name} of {robot} takes no {unknown[0]}=",
-            field=unknown[0],
-            remedy=f"{did_you_mean(unknown[0], keywords)}Known: {', '.join(keywords) or 'none'}",
-        )
+        remedy = f"{did_you_mean(unknown[0], keywords)}Known: {', '.join(keywords) or 'none'}"
+        raise UnsupportedFeatureError(f"{name} of {robot} takes no {unknown[0]}=", field=unknown[0], remedy=remedy)
     taken = f"{name} takes {len(state)} arguments ({', '.join(state)})"
     if len(given) > len(state):
         raise TypeError(f"{taken}, got {len(given)}")

@@ -77,9 +77,8 @@ def module_of(value: Any) -> str | None:
     roots = _roots[type(value)]
     if roots[0] in NUMPY_ROOTS:
         return None
-    for root in roots:
-        if root in LIBRARY_MODULES:
-            return LIBRARY_MODULES[root]
+    if listed := [LIBRARY_MODULES[root] for root in roots if root in LIBRARY_MODULES]:
+        return listed[0]
     if roots[0] == "tauforge" and hasattr(value, "numbers"):
         return module_of(value.numbers())
     return CUPY if is_on_gpu(value) else None

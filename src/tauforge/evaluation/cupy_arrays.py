@@ -56,9 +56,8 @@ def values_of(value: Any, what: str) -> Any:
     """The value, unless it is on a GPU: searches run on the processor, and nothing is copied there."""
     if not arrays.is_on_gpu(value):
         return value
-    raise UnsupportedFeatureError(
-        f"{what} searches on the processor", field="cuda", remedy="Copy the arrays there first, by cupy.asnumpy"
-    )
+    remedy = "Copy the arrays there first, by cupy.asnumpy"
+    raise UnsupportedFeatureError(f"{what} searches on the processor", field="cuda", remedy=remedy)
 
 
 def __getattr__(name: str) -> Any:

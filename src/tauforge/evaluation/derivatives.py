@@ -38,13 +38,9 @@ def with_derivatives(table: FunctionTable) -> FunctionTable:
         names = tuple(argument.name for argument in function.arguments)
         (count,) = function.results[0]
         changes = tuple(Argument(f"d{a.name}", a.core, f"a change of {a.name}") for a in function.arguments)
-        added[f"{name}_slope"] = function._replace(
-            formula=slope(function.formula, names),
-            arguments=(*function.arguments, *changes),
-            guard=None,
-            quick=False,
-            public=False,
-        )
+        alone = function._replace(guard=None, quick=False, public=False)
+        by = slope(function.formula, names)
+        added[f"{name}_slope"] = alone._replace(formula=by, arguments=(*function.arguments, *changes))
         added[f"{name}_derivatives"] = function._replace(
             formula=jacobians(function.formula, names),
             results=tuple((count, argument.numbers) for argument in function.arguments),
@@ -71,10 +67,8 @@ def jacobians(formula: Formula, names: tuple[str, ...]) -> Formula:
 
     @wraps(formula)
     def jacobians(model: Any, /, **given: Any) -> Any:
-        places = [0]
-        for name in names:
-            places.append(places[-1] + len(given[name]))
-            given[name] = seeded(given[name], places[-2])
+        places = [0, *accumulate(len(given[name]) for name in names)]
+        given |= {name: seeded(given[name], place) for name, place in zip(names, places, strict=False)}
         found = formula(model, **given)
         results = results_of(found)
         matrices = [[[derivative(y, k) for k in range(*span)] for y in results] for span in pairwise(places)]

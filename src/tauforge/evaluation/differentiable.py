@@ -66,9 +66,12 @@ class BoundFunction(NamedTuple):
 
     def on_processor(self, *arrays: Array) -> tuple[Array, ...]:
         """The results for NumPy arrays that broadcast together, by the kernel or by the reference."""
-        given = {argument.name: array for argument, array in zip(self.arguments, arrays, strict=True)}
         # the evaluator's own copy of the robot judges: the user's may be gone while a compiled program still runs
-        return self.evaluator(self.request, given, self.evaluator.robot, self.on_singular)
+        return self.evaluator(self.request, self.by_name(arrays), self.evaluator.robot, self.on_singular)
+
+    def by_name(self, arrays: Sequence[Any]) -> dict[str, Any]:
+        """The arrays, one for each argument, by the arguments' names."""
+        return {argument.name: array for argument, array in zip(self.arguments, arrays, strict=True)}
 
     def on_gpu(self, *arrays: Any, out: Sequence[Any] | None = None) -> tuple[Any, ...]:
         """The results for CuPy arrays on one GPU that broadcast together, by the CUDA kernel, on the current stream.
@@ -90,11 +93,8 @@ class BoundFunction(NamedTuple):
         with first.device:
             doubtful = ~(abs(outs[-1]) < guard.limit)
             if bool(doubtful.any()):  # this waits for the GPU
-                given = {argument.name: array for argument, array in zip(self.arguments, arrays, strict=True)}
-                library, robot, host = gpu_arrays.cupy(), self.evaluator.robot, methodcaller("get")
-                self.evaluator.assessed(
-                    robot, self.request, given, outs[:-1], doubtful, self.on_singular, library, host
-                )
+                rows = self.evaluator.robot, self.request, self.by_name(arrays), outs[:-1], doubtful
+                self.evaluator.assessed(*rows, self.on_singular, gpu_arrays.cupy(), methodcaller("get"))
         return outs[:-1]
 
     def fits_gpu(self, dtype: str) -> bool:
@@ -197,26 +197,18 @@ def named_function(
 ) -> BoundFunction:
     """The evaluation of a function by its name; UnsupportedFeatureError for options or loads that it does not take."""
     if name not in robot.functions:
-        known_names = ", ".join(name for name, entry in robot.functions.items() if entry.public)
-        raise UnsupportedFeatureError(
-            f"there is no function {name!r}", field="kernel", remedy=f"Use one of {known_names}"
-        )
+        remedy = f"Use one of {', '.join(name for name, entry in robot.functions.items() if entry.public)}"
+        raise UnsupportedFeatureError(f"there is no function {name!r}", field="kernel", remedy=remedy)
     function, chosen = robot.functions[name], robot._check_options(name, options)
     if unknown_options := sorted(set(chosen) - set(function.options)):
-        raise UnsupportedFeatureError(
-            f"{name} has no option {unknown_options[0]!r}",
-            field="kernel",
-            remedy=f"Known: {', '.join(function.options) or 'none'}",
-        )
+        remedy = f"Known: {', '.join(function.options) or 'none'}"
+        raise UnsupportedFeatureError(f"{name} has no option {unknown_options[0]!r}", field="kernel", remedy=remedy)
     robot.check_function(name)
     known = [argument.name for argument in function.optional]
     if isinstance(loads, str) or (unknown := [load for load in loads if load not in known]):
         wrong = loads if isinstance(loads, str) else unknown[0]
-        raise UnsupportedFeatureError(
-            f"{name} of {robot.name} takes no load {wrong!r}",
-            field="loads",
-            remedy=f"Give a sequence of names among {', '.join(known) or 'none'}",
-        )
+        remedy = f"Give a sequence of names among {', '.join(known) or 'none'}"
+        raise UnsupportedFeatureError(f"{name} of {robot.name} takes no load {wrong!r}", field="loads", remedy=remedy)
     taken = tuple(load for load in known if load in loads)
     robot._check_loads(taken, chosen)
     return BoundFunction(robot._evaluator, robot._evaluator.request(name, taken, chosen), "nan")
@@ -227,16 +219,17 @@ def precision(dtype: Any) -> str:
     try:
         return str(np.dtype(dtype).name)
     except TypeError:
-        raise UnsupportedFeatureError(
-            f"dtype {dtype!r} is not supported", field="kernel", remedy="Use float64 or float32"
-        ) from None
+        problem = f"dtype {dtype!r} is not supported"
+        raise UnsupportedFeatureError(problem, field="kernel", remedy="Use float64 or float32") from None
 
 
 def check_shapes(evaluation: BoundFunction, robot: str, arrays: Sequence[Any]) -> None:
     """ShapeError where an array has the wrong core, or where the leading shapes do not broadcast together."""
-    for argument, array in zip(evaluation.arguments, arrays, strict=True):
-        check_core(argument.name, tuple(array.shape), argument.numbers, argument.meaning.format(name=robot))
-    batch_shape({argument.name: array for argument, array in zip(evaluation.arguments, arrays, strict=True)})
+    given = evaluation.by_name(arrays)
+    for argument in evaluation.arguments:
+        shape = tuple(given[argument.name].shape)
+        check_core(argument.name, shape, argument.numbers, argument.meaning.format(name=robot))
+    batch_shape(given)
 
 
 def of_same_rank(arrays: Sequence[Any]) -> list[Any]:

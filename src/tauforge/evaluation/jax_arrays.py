@@ -44,8 +44,7 @@ def call(
     arrays = as_arrays(values)
     check_shapes(evaluation, robot.name, arrays)
     if any(isinstance(array, jax.core.Tracer) for array in arrays):
-        found: tuple[Any, ...] = applied(evaluation._replace(on_singular="nan"), *of_same_rank(arrays))
-        return found
+        return tuple(applied(evaluation._replace(on_singular="nan"), *of_same_rank(arrays)))
     if not all(map(on_processor, arrays)):
         return run(evaluation, of_same_rank(arrays))
     outs = evaluator(evaluation.request, dict(zip(values, map(np.asarray, arrays), strict=True)), robot, on_singular)
@@ -61,11 +60,9 @@ def array_like(value: Any, like: Any) -> Any:
 def values_of(value: Any, what: str) -> Any:
     """The numbers for NumPy; UnsupportedFeatureError under a transformation and on other devices."""
     if isinstance(value, jax.core.Tracer) or (isinstance(value, jax.Array) and not on_processor(value)):
-        raise UnsupportedFeatureError(
-            f"{what} is a search on the processor and cannot be transformed by JAX",
-            field=what,
-            remedy="Call it outside jit, vmap and grad, with arrays of the processor",
-        )
+        problem = f"{what} is a search on the processor and cannot be transformed by JAX"
+        remedy = "Call it outside jit, vmap and grad, with arrays of the processor"
+        raise UnsupportedFeatureError(problem, field=what, remedy=remedy)
     return np.asarray(value) if isinstance(value, jax.Array) else value
 
 
@@ -119,8 +116,7 @@ def kernel_serves(evaluation: BoundFunction, array: Any) -> bool:
 def run(evaluation: BoundFunction, arrays: Sequence[Any]) -> tuple[Any, ...]:
     """The results for arrays with values that are not in the processor's memory; a guarded function waits for them."""
     if not kernel_serves(evaluation, arrays[0]):
-        through_the_graph: tuple[Any, ...] = applied(evaluation, *arrays)
-        return through_the_graph
+        return tuple(applied(evaluation, *arrays))  # through the graph
     try:
         found: tuple[Any, ...] = program(evaluation, *arrays)
         if evaluation.function.guard is not None:

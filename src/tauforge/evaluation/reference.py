@@ -32,9 +32,7 @@ def reference_call(
         return results_of(function.formula(robot.varied_model(varied), **given, **choices(function.options)[0]))
 
     shapes = robot.varying_fields
-    flat_fields = {
-        field: value.reshape(*value.shape[: value.ndim - len(shapes[field])], -1) for field, value in fields.items()
-    }
+    flat_fields = {key: x.reshape(*x.shape[: x.ndim - len(shapes[key])], -1) for key, x in fields.items()}
     return reference(formula, {**arguments, **flat_fields}, function.results)
 
 
@@ -60,16 +58,10 @@ def _fill(outs: tuple[Array, ...], batch: Shape, formula: Formula, arguments: Ma
             whole = step > 1 or len(batch) == 1
             block: slice | int = slice(start, start + step) if whole else start
             part = (min(step, batch[0] - start), *batch[1:]) if whole else batch[1:]
-            _fill(
-                tuple(out[block] for out in outs),
-                part,
-                formula,
-                {name: value[block] for name, value in arguments.items()},
-            )
+            given = {name: value[block] for name, value in arguments.items()}
+            _fill(tuple(out[block] for out in outs), part, formula, given)
         return
-    columns = {
-        name: [ArrayScalar(value[..., k].copy()) for k in range(value.shape[-1])] for name, value in arguments.items()
-    }
+    columns = {name: [ArrayScalar(x[..., k].copy()) for k in range(x.shape[-1])] for name, x in arguments.items()}
     spoilt = ~finite_rows(arguments)
     scalars = iter(flat(formula(**columns)))
     for out in outs:

@@ -39,11 +39,9 @@ def call(
     tensors = as_tensors(values, loads)
     check_shapes(evaluation, robot.name, tensors)
     if tensors[0].device.type not in (PROCESSOR, GPU):
-        raise UnsupportedFeatureError(
-            f"tensors on {tensors[0].device} are not supported", field="device", remedy="Move them with .cpu()"
-        )
-    found: tuple[Any, ...] = Applied.apply(evaluation, *of_same_rank(tensors))
-    return found
+        problem = f"tensors on {tensors[0].device} are not supported"
+        raise UnsupportedFeatureError(problem, field="device", remedy="Move them with .cpu()")
+    return tuple(Applied.apply(evaluation, *of_same_rank(tensors)))
 
 
 def as_tensors(values: Mapping[str, Any], loads: Sequence[str]) -> list[torch.Tensor]:
@@ -92,17 +90,12 @@ def values_of(value: Any, what: str) -> Any:
     if not isinstance(value, torch.Tensor):
         return value
     if value.device.type != PROCESSOR:
-        raise UnsupportedFeatureError(
-            f"{what} searches on the processor, the tensors are on {value.device}",
-            field="device",
-            remedy="Move them with .cpu()",
-        )
+        problem = f"{what} searches on the processor, the tensors are on {value.device}"
+        raise UnsupportedFeatureError(problem, field="device", remedy="Move them with .cpu()")
     if value.requires_grad or torch._C._functorch.is_functorch_wrapped_tensor(value):
-        raise UnsupportedFeatureError(
-            f"{what} is a search and cannot be differentiated or transformed by torch",
-            field=what,
-            remedy="Give it tensors without gradients, for example by .detach()",
-        )
+        problem = f"{what} is a search and cannot be differentiated or transformed by torch"
+        remedy = "Give it tensors without gradients, for example by .detach()"
+        raise UnsupportedFeatureError(problem, field=what, remedy=remedy)
     return value.numpy()
 
 
@@ -135,10 +128,8 @@ class Applied(torch.autograd.Function):  # type: ignore[misc, unused-ignore]  # 
                 share = _pulled_back(matrix, len(evaluation.results[k]), gradients[k])
                 found[place] = share if found[place] is None else found[place] + share
         # an argument that was broadcast collects the gradients of all rows
-        return None, *(
-            None if share is None else share.sum_to_size(tensor.shape)
-            for share, tensor in zip(found, tensors, strict=True)
-        )
+        each = zip(found, tensors, strict=True)
+        return None, *(None if share is None else share.sum_to_size(tensor.shape) for share, tensor in each)
 
     @staticmethod
     def jvp(ctx: Any, _: None, *changes: Any) -> tuple[torch.Tensor, ...]:
@@ -147,10 +138,7 @@ class Applied(torch.autograd.Function):  # type: ignore[misc, unused-ignore]  # 
         slopes = evaluation.slopes(wanted, _gpu_precision(tensors[0]))
         if slopes is None:
             whole = [torch.zeros_like(t) if c is None else c for t, c in zip(tensors, changes, strict=True)]
-            through: tuple[torch.Tensor, ...] = torch.func.jvp(
-                partial(evaluation.over, torch), tuple(tensors), tuple(whole)
-            )[1]
-            return through
+            return tuple(torch.func.jvp(partial(evaluation.over, torch), tuple(tensors), tuple(whole))[1])
         totals: list[Any] = [0.0] * len(evaluation.results)
         for place, k, matrix in evaluation.slope_terms(slopes, lambda part: Applied.apply(part, *tensors)):
             if wanted[place]:
@@ -160,11 +148,8 @@ class Applied(torch.autograd.Function):  # type: ignore[misc, unused-ignore]  # 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[Any, ...], evaluation: BoundFunction, *tensors: Any) -> tuple[Any, Any]:
         """One leading dimension more; an argument without it has it with length 1."""
-        moved = [
-            tensor.unsqueeze(0) if dim is None else tensor.movedim(dim, 0)
-            for tensor, dim in zip(tensors, in_dims[1:], strict=True)
-        ]
-        outs = Applied.apply(evaluation, *moved)
+        each = zip(tensors, in_dims[1:], strict=True)
+        outs = Applied.apply(evaluation, *(x.unsqueeze(0) if dim is None else x.movedim(dim, 0) for x, dim in each))
         return outs, (0,) * len(outs)
 
 
@@ -200,8 +185,6 @@ def _swept_back(
         return evaluation.over(torch, *arrays)
 
     outs, pull = torch.func.vjp(results, *(t for t, is_wanted in zip(tensors, wanted, strict=True) if is_wanted))
-    whole = tuple(
-        torch.zeros_like(out) if gradient is None else gradient for out, gradient in zip(outs, gradients, strict=True)
-    )
-    found = iter(pull(whole))
+    each = zip(outs, gradients, strict=True)
+    found = iter(pull(tuple(torch.zeros_like(out) if gradient is None else gradient for out, gradient in each)))
     return [next(found) if is_wanted else None for is_wanted in wanted]

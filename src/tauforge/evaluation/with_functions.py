@@ -125,8 +125,7 @@ class WithFunctions(ABC):
         evaluator = self._evaluator
         library = library_of(given.values())
         if library is not None:
-            found: tuple[Array, ...] = library.call(evaluator, self, function, given, on_singular, **options)
-            return found
+            return library.call(evaluator, self, function, given, on_singular, **options)
         entry = evaluator.functions[function]
         arguments = checked(self.name, entry, given)
         loads = tuple(arguments)[len(entry.arguments) :]
@@ -153,13 +152,7 @@ class WithFunctions(ABC):
         return by_name(self.name, function, self.functions[function], given, self._check_options(function, named))
 
     def kernel(
-        self,
-        function: str,
-        *,
-        target: str = "cpu",
-        dtype: str = "float64",
-        varying: Sequence[str] = (),
-        **options: Any,
+        self, function: str, *, target: str = "cpu", dtype: str = "float64", varying: Sequence[str] = (), **options: Any
     ) -> Kernel:
         """The compiled function behind the method of this name: called like a generalized ufunc, it takes `out=`.
 
@@ -203,6 +196,5 @@ def no_kernel(function: str, error: NoKernelError | None = None) -> UnsupportedF
         why = f"{settings.shown(settings.KERNELS)} switches kernels off"
     else:
         why = "there is no executable memory left"
-    return UnsupportedFeatureError(
-        f"{function} has no kernel: {why}", field="kernel", remedy="Call the method, which uses the NumPy reference"
-    )
+    remedy = "Call the method, which uses the NumPy reference"
+    return UnsupportedFeatureError(f"{function} has no kernel: {why}", field="kernel", remedy=remedy)

@@ -26,10 +26,7 @@ from tauforge.evaluation.differentiable import BoundFunction
 from tauforge.kernels.cuda import arrays
 
 FFI_TARGET = "tauforge_evaluation"
-FLOAT_TYPES: dict[int, np.dtype[Any]] = {
-    11: np.dtype(np.float32),
-    12: np.dtype(np.float64),
-}  # by XLA's numbers
+FLOAT_TYPES: dict[int, np.dtype[Any]] = {11: np.dtype(np.float32), 12: np.dtype(np.float64)}  # by XLA's numbers
 REMEMBERED_ERRORS = 16
 METADATA_EXTENSION = 1  # the extension by which XLA asks for the version
 EXECUTE_STAGE = 3  # the stage that computes

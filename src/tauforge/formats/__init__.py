@@ -3,7 +3,15 @@
 from tauforge.plugins import WRITERS
 
 WRITERS |= {
-    "SerialArm": {".toml": "arm_toml", ".urdf": "xml_writer", ".xml": "xml_writer"},
-    "StewartPlatform": {".toml": "platform_toml"},
-    "Mechanism": {".toml": "mechanism_toml", ".urdf": "urdf_writer", ".xml": "mjcf_writer"},
+    "SerialArm": {
+        ".toml": "tauforge.formats.arm_toml",
+        ".urdf": "tauforge.formats.xml_writer",
+        ".xml": "tauforge.formats.xml_writer",
+    },
+    "StewartPlatform": {".toml": "tauforge.formats.platform_toml"},
+    "Mechanism": {
+        ".toml": "tauforge.formats.mechanism_toml",
+        ".urdf": "tauforge.formats.urdf_writer",
+        ".xml": "tauforge.formats.mjcf_writer",
+    },
 }

@@ -109,35 +109,24 @@ ARCTANGENT = {
     ),
     32: (3.33329491539e-1, -1.99777106478e-1, 1.38776856032e-1, -8.05374449538e-2),
 }
-LARGEST_ANGLE = {64: 1e9, 32: 1e6}
-UNFUSED_LARGEST_ANGLE = {64: 1e9, 32: 6e3}
+LARGEST_ANGLE = {(64, True): 1e9, (32, True): 1e6, (64, False): 1e9, (32, False): 6e3}  # by bits, and by fused steps
+# pi/2 as a sum of floats, largest first (Cody & Waite). Without fused steps the products of a quarter turn's count and
+# the parts must be exact, so all but the last part are short: 22 of 53 bits, or 12 of 24.
+HALF_PI_PARTS = {
+    (64, True): (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33),
+    (32, True): (1.5707963705062866, -4.371138828673793e-08, -1.7763568394002505e-15),
+    (64, False): (1.5707964897155762, -1.6292068494294654e-07, 5.390302529957765e-15, 3.2820035428735005e-22),
+    (32, False): (1.57080078125, -4.453584551811218e-06, -8.705515752716053e-10),
+}
 ROUNDER = {64: 6755399441055744.0, 32: 12582912.0}  # 1.5 times 2^52 and 2^23: adding it rounds to an integer
+ROUNDER_BITS = {64: 0x4338_0000_0000_0000, 32: 0x4B40_0000}  # less these, a rounded sum's are the integer added
 EXPONENT_BITS = {64: (52, 1023), 32: (23, 127)}
 TANH_IS_ONE = {64: 20.0, 32: 10.0}  # beyond, tanh rounds to 1
 
 
 def largest_angle(v: Arithmetic) -> float:
     """Radians up to which sines and cosines are accurate; they are NaN beyond."""
-    return (LARGEST_ANGLE if v.fused else UNFUSED_LARGEST_ANGLE)[v.bits]
-
-
-def half_pi_parts(v: Arithmetic) -> tuple[float, ...]:
-    """pi/2 as a sum of floats, largest first (Cody & Waite).
-
-    Without fused steps the products of a quarter turn's count and the parts must be exact, so all but the last part are
-    short: 22 of 53 bits, or 12 of 24.
-    """
-    if not v.fused:
-        return (
-            (1.5707964897155762, -1.6292068494294654e-07, 5.390302529957765e-15, 3.2820035428735005e-22)
-            if v.bits == 64
-            else (1.57080078125, -4.453584551811218e-06, -8.705515752716053e-10)
-        )
-    if v.bits == 64:
-        return 1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33
-    first = to_single(math.pi / 2)
-    second = to_single(math.pi / 2 - first)
-    return first, second, to_single(math.pi / 2 - first - second)
+    return LARGEST_ANGLE[v.bits, v.fused]
 
 
 def horner(v: Arithmetic, coefficients: tuple[float, ...], z: str) -> str:
@@ -162,7 +151,7 @@ def sine_and_cosine(v: Arithmetic, x: str) -> tuple[str, str]:
     multiple = v.exactly("sub", shifted, rounder)
     quadrant = v.as_integers(shifted)  # its lowest bits count quarter turns
     r = x
-    for part in half_pi_parts(v):
+    for part in HALF_PI_PARTS[v.bits, v.fused]:
         r = v.fma(multiple, v.constant(-part), r)
     z = v.exactly("mul", r, r)
     sine = v.fma(horner(v, SINE[v.bits], z), v.exactly("mul", r, z), r)
@@ -233,16 +222,10 @@ def exponential_minus_one(v: Arithmetic, y: str) -> str:
     series = tuple(1 / math.factorial(n) for n in range(2, terms + 2))
     p = v.fma(horner(v, series, r), v.exactly("mul", r, r), r)
     fraction_bits, bias = EXPONENT_BITS[v.bits]
-    count = v.integer_operation("sub", v.as_integers(shifted), v.integer_constant(integer_image(v.bits)))
+    count = v.integer_operation("sub", v.as_integers(shifted), v.integer_constant(ROUNDER_BITS[v.bits]))
     exponent = v.integer_operation("add", count, v.integer_constant(bias))
     power = v.as_numbers(v.integer_operation("shl", exponent, v.integer_constant(fraction_bits)))
     return v.fma(power, p, v.exactly("sub", power, v.constant(1.0)))
-
-
-def integer_image(bits: int) -> int:
-    """The bits of the rounder, read as an integer: subtracting it from a rounded sum leaves the integer added."""
-    letter, kind = ("d", "q") if bits == 64 else ("f", "i")
-    return int(struct.unpack(f"<{kind}", struct.pack(f"<{letter}", ROUNDER[bits]))[0])
 
 
 class NodeCode:

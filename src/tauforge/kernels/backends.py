@@ -47,10 +47,7 @@ class TooLargeError(NoKernelError):
 
 
 # targets by name: a backend, or the module that has one called `backend`, which is slow to import
-_BACKENDS: dict[str, Backend | str] = {
-    "cpu": "tauforge.kernels.cpu.kernel",
-    "cuda": "tauforge.kernels.cuda.kernel",
-}
+_BACKENDS: dict[str, Backend | str] = {"cpu": "tauforge.kernels.cpu.kernel", "cuda": "tauforge.kernels.cuda.kernel"}
 
 
 def register(target: str, backend: Backend) -> None:
@@ -62,9 +59,8 @@ def backend_of(target: str) -> Backend:
     """The backend for this target; raises UnsupportedFeatureError if there is none of this name."""
     found = _BACKENDS.get(target)
     if found is None:
-        raise UnsupportedFeatureError(
-            f"unknown target {target!r}", field="target", remedy=f"Use one of {', '.join(_BACKENDS)}"
-        )
+        remedy = f"Use one of {', '.join(_BACKENDS)}"
+        raise UnsupportedFeatureError(f"unknown target {target!r}", field="target", remedy=remedy)
     if isinstance(found, str):
         try:
             with LOCK:  # the module leads to the compiler

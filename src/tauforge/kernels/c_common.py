@@ -143,7 +143,7 @@ class Statements(NodeCode):
     ) -> None:
         self.code = CNumbers(dialect, bits)
         super().__init__(graph, self.code)
-        self.inputs = inputs
+        self.inputs, self.lines = inputs, self.code.lines
         self.called: set[str] = set()
         self.names: dict[int, str] = {}
         waiting: dict[int, list[int]] = {}
@@ -157,10 +157,6 @@ class Statements(NodeCode):
             if store is not None:
                 for output in waiting.get(k, ()):
                     self.code.do(store(output, self.output(output)))
-
-    @property
-    def lines(self) -> list[str]:
-        return self.code.lines
 
     def value(self, k: int) -> str:
         node = self.graph.nodes[k]

@@ -96,11 +96,7 @@ def _warn(text: str) -> None:
 
 def key(*parts: str) -> str:
     """The name of the entry that the parts identify."""
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "little"))
-        digest.update(part.encode())
-    return digest.hexdigest()
+    return hashlib.sha256(b"".join([len(part).to_bytes(8, "little") + part.encode() for part in parts])).hexdigest()
 
 
 def load(name: str) -> bytes | None:

@@ -52,10 +52,7 @@ class Specification:
         """A digest of everything that can change the result, except the target and its precision."""
         made_from = ("graph", repr(self.graph)) if self.origin is None else ("sources", sources_digest() + self.origin)
         parts = (*made_from, self.name, repr(self.arguments), repr(self.results), repr(self.doubt_limit))
-        digest = hashlib.sha256()
-        for part in parts:
-            digest.update(f"{len(part)} {part} ".encode())
-        return digest.hexdigest()
+        return hashlib.sha256("".join([f"{len(part)} {part} " for part in parts]).encode()).hexdigest()
 
 
 def inputs_of(arguments: Iterable[tuple[str, Shape]]) -> list[str]:

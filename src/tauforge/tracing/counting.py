@@ -12,6 +12,7 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from tauforge.algebra.scalars import FoldingScalar, Scalar, is_number
+from tauforge.tracing.differentiation import dependent
 from tauforge.tracing.graph import Graph, Node
 
 COUNTED_AS = {
@@ -40,21 +41,15 @@ class Operations(NamedTuple):
 
 def operations(tally: Counter[str]) -> Operations:
     total: Counter[str] = Counter()
-    for op, number in tally.items():
-        if op in COUNTED_AS:
-            total[COUNTED_AS[op]] += number
+    for op in COUNTED_AS.keys() & tally.keys():
+        total[COUNTED_AS[op]] += tally[op]
     return Operations(**total)
 
 
 def varying(graph: Graph, constants: str) -> list[bool]:
     """Mask of nodes that depend on more than inputs whose names begin with `constants` (parameters of the robot)."""
-    result: list[bool] = []
-    for node in graph.nodes:
-        if node.op == "input":
-            result.append(not (constants and node.name.startswith(constants)))
-        else:
-            result.append(any(result[k] for k in node.args))
-    return result
+    inputs = {node.name for node in graph.nodes if node.op == "input"}
+    return dependent(graph, {name for name in inputs if not (constants and name.startswith(constants))})
 
 
 def is_negation(graph: Graph, node: Node) -> bool:
@@ -64,13 +59,8 @@ def is_negation(graph: Graph, node: Node) -> bool:
 
 def count(graph: Graph, constants: str = "") -> Operations:
     """Operations of a graph: common subexpressions count once, dead code and constant subexpressions not at all."""
-    return operations(
-        Counter(
-            node.op
-            for node, varies in zip(graph.nodes, varying(graph, constants), strict=True)
-            if varies and not is_negation(graph, node)
-        )
-    )
+    each = zip(graph.nodes, varying(graph, constants), strict=True)
+    return operations(Counter(node.op for node, varies in each if varies and not is_negation(graph, node)))
 
 
 class Counted(FoldingScalar):

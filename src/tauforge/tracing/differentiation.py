@@ -7,7 +7,7 @@ inputs) this takes about half the operations of forward accumulation. A gradient
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tauforge.algebra.scalars import Scalar, cos, is_number, select, sign, sin
 from tauforge.tracing.graph import Graph, Node, Output
@@ -35,7 +35,7 @@ def pulled_back(
     return outputs, swept_back(graph, values, dependent(graph, wrt), seeds, wrt)
 
 
-def dependent(graph: Graph, wrt: Sequence[str]) -> list[bool]:
+def dependent(graph: Graph, wrt: Collection[str]) -> list[bool]:
     """Mask of nodes that depend on the inputs of these names."""
     depends: list[bool] = []
     for node in graph.nodes:
@@ -44,11 +44,7 @@ def dependent(graph: Graph, wrt: Sequence[str]) -> list[bool]:
 
 
 def swept_back(
-    graph: Graph,
-    values: list[Scalar],
-    depends: list[bool],
-    seeds: Sequence[tuple[Output, Scalar]],
-    wrt: Sequence[str],
+    graph: Graph, values: list[Scalar], depends: list[bool], seeds: Sequence[tuple[Output, Scalar]], wrt: Sequence[str]
 ) -> list[Scalar]:
     """One number for each name in `wrt`. seeds: outputs and what the sum counts them with"""
     found: dict[str, Scalar] = {}

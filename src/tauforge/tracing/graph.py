@@ -105,10 +105,8 @@ class Traced(FoldingScalar):
         u, v = self._lift(a), self._lift(b)
         if name == "mul":
             return self._product(u.index, v.index, u.negative != v.negative)
-        if name == "add":
-            return self._sum(u.index, v.index, u.negative, v.negative)
-        if name == "sub":
-            return self._sum(u.index, v.index, u.negative, not v.negative)
+        if name in ("add", "sub"):
+            return self._sum(u.index, v.index, u.negative, v.negative != (name == "sub"))
         if name == "div":
             return self._record("div", (u.index, v.index), u.negative != v.negative)
         return self._record("atan2", (u.index, v._positive().index), u.negative)  # odd in the first
@@ -139,11 +137,9 @@ class Traced(FoldingScalar):
     def _unary(self, name: str) -> Traced:
         if name == "neg":
             return Traced(self.recorder, self.index, not self.negative)
-        if name in ODD:
-            return self._record(name, (self.index,), self.negative)
-        if name in EVEN or not self.negative:
-            return self._record(name, (self.index,), False)
-        return self._record(name, (self._positive().index,), False)
+        odd = name in ODD
+        place = self.index if odd or name in EVEN else self._positive().index
+        return self._record(name, (place,), odd and self.negative)
 
     def _positive(self) -> Traced:
         """The same value as a node without a sign, for where the sign must become an operation, as in sqrt(-x)."""

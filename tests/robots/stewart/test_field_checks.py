@@ -236,6 +236,12 @@ WRONG = {
 }
 
 
+def test_a_pose_has_no_default():
+    """Only twist and acceleration may be None."""
+    with pytest.raises(tf.ShapeError, match=r"^pose: expected real numbers \(\.\.\., 6\), got None"):
+        VALID.leg_motion(None)
+
+
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("method", ARGUMENTS)
 def test_wrong_arguments_are_named(method, wrong):

@@ -62,18 +62,14 @@ def preamble(prefix: str, bits: int, text: str) -> str:
         parts.append(f"{number} tf_select(int truth, {number} x, {number} y)\n{{\n{mask}    return {chosen};\n}}\n")
     root = _root(prefix, bits) if root_macro(prefix) in text else ""
     needed = "".join((text, root, *parts))
-    words = []
-    if used("bits", needed):
-        words.append(_punned("bits", number, integer, "number", "bits"))
-    if used("number", needed):
-        words.append(_punned("number", integer, number, "bits", "number"))
+    words = [_punned(name, number, integer) for name in ("bits", "number") if used(name, needed)]
     return "".join(f"static inline {part}\n" for part in (*words, *parts)) + root
 
 
-def _punned(name: str, source: str, target: str, given: str, asked: str) -> str:
-    number, integer = (source, target) if given == "number" else (target, source)
+def _punned(asked: str, number: str, integer: str) -> str:
+    given, source, target = ("number", number, integer) if asked == "bits" else ("bits", integer, number)
     return (
-        f"{target} tf_{name}({source} x)\n{{\n"
+        f"{target} tf_{asked}({source} x)\n{{\n"
         f"    union {{ {number} number; {integer} bits; }} word;\n"
         f"    word.{given} = x;\n    return word.{asked};\n}}\n"
     )
@@ -147,12 +143,7 @@ class Statement(NamedTuple):
 
 
 def body(
-    name: str,
-    graph: Graph,
-    inputs: Mapping[str, ArrayElement],
-    outputs: Sequence[ArrayElement],
-    prefix: str,
-    bits: int,
+    name: str, graph: Graph, inputs: Mapping[str, ArrayElement], outputs: Sequence[ArrayElement], prefix: str, bits: int
 ) -> FunctionBody:
     """inputs: where each input of the graph is, by its name; outputs: where the results go, in order."""
     graph = least_crowded(graph)

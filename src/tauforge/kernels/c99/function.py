@@ -33,11 +33,8 @@ RESERVED_NAMES = re.compile(r"[vsc]\d+|tf_.*|work|poison")  # names that the gen
 def check_prefix(prefix: object) -> str:
     """The prefix, if files and functions of C can begin with it."""
     if not isinstance(prefix, str) or not IDENTIFIER.fullmatch(prefix) or "__" in prefix:
-        raise ModelError(
-            f"expected letters, digits and single underscores, a letter first, got {prefix!r}",
-            field="prefix",
-            remedy="Give a name such as 'my_arm'",
-        )
+        problem = f"expected letters, digits and single underscores, a letter first, got {prefix!r}"
+        raise ModelError(problem, field="prefix", remedy="Give a name such as 'my_arm'")
     if prefix.lower() in KEYWORDS:
         raise ModelError(f"{prefix!r} is a word of C or C++", field="prefix", remedy="Give another name")
     if RESERVED_NAMES.fullmatch(prefix):
@@ -153,15 +150,8 @@ class CFunction:
         """The comment before the declaration in the header."""
         cost = count(self.graph)
         parts = [f"{cost.multiplications} multiplications", f"{cost.additions} additions"]
-        parts += [
-            f"{number} {name}"
-            for number, name in (
-                (cost.divisions, "divisions"),
-                (cost.roots, "square roots"),
-                (cost.sincos, "sines and cosines"),
-            )
-            if number
-        ]
+        others = (cost.divisions, "divisions"), (cost.roots, "square roots"), (cost.sincos, "sines and cosines")
+        parts += [f"{number} {name}" for number, name in others if number]
         lines = [self.described.summary]
         lines += [f"{a.shown}: {a.meaning}" for a in self.arguments]
         lines += [f"{a.shown}, written: {a.meaning}" if a.meaning else f"{a.shown}, written" for a in self.results]
@@ -174,26 +164,19 @@ class CFunction:
 
 
 def without_doubt(specification: Specification) -> Graph:
-    graph = specification.graph
-    if specification.doubt_limit is None:
-        return graph
-    return without_dead_code(graph.nodes, graph.outputs[:-1])
+    graph, guarded = specification.graph, specification.doubt_limit is not None
+    return without_dead_code(graph.nodes, graph.outputs[:-1]) if guarded else graph
 
 
 def check_graph(name: str, graph: Graph, bits: int) -> None:
     if len(graph.nodes) > MAX_OPERATIONS:
-        raise UnsupportedFeatureError(
-            f"{name} has {len(graph.nodes)} operations, and at most {MAX_OPERATIONS} are written as C",
-            field="functions",
-            remedy="Leave it out",
-        )
+        problem = f"{name} has {len(graph.nodes)} operations, and at most {MAX_OPERATIONS} are written as C"
+        raise UnsupportedFeatureError(problem, field="functions", remedy="Leave it out")
     constants = [node.value for node in graph.nodes if node.op == "constant"]
     if any(not math.isfinite(value if bits == 64 else to_single(value)) for value in constants):
-        raise UnsupportedFeatureError(
-            f"{name} has a constant that is not a finite number of {bits} bits",
-            field="dtype",
-            remedy="Use other units in the model" if bits == 64 else "Use float64",
-        )
+        problem = f"{name} has a constant that is not a finite number of {bits} bits"
+        remedy = "Use other units in the model" if bits == 64 else "Use float64"
+        raise UnsupportedFeatureError(problem, field="dtype", remedy=remedy)
 
 
 def block(*paragraphs: str) -> str:

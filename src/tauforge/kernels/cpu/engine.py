@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
+from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -135,9 +136,6 @@ def _close(engine: Any) -> None:
 
 
 def _close_unused() -> None:
-    while True:
-        try:
-            engine = _unused.popleft()
-        except IndexError:
-            return
-        engine.close()
+    with suppress(IndexError):  # until there is none
+        while True:
+            _unused.popleft().close()

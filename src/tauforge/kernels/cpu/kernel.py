@@ -25,7 +25,7 @@ from tauforge.kernels.cpu.llvm_loop import OFFSETS, loop_function, run_body, spo
 from tauforge.kernels.cpu.llvm_rows import copies
 from tauforge.kernels.cpu.llvm_text import Vectors, Writer
 from tauforge.kernels.cpu.numpy_binding import TYPE_NUMBERS, generalized_ufunc
-from tauforge.kernels.specification import Shape, Specification
+from tauforge.kernels.specification import Specification
 from tauforge.tracing.graph import Graph
 
 
@@ -36,12 +36,7 @@ def attributes(host: Host) -> str:
     return f"attributes #0 = {{ nounwind {common} }}\nattributes #1 = {{ noinline nounwind alignstack=64 {common} }}\n"
 
 
-def emit_module(
-    graph: Graph,
-    specification: Specification,
-    host: Host,
-    bits: int,
-) -> str:
+def emit_module(graph: Graph, specification: Specification, host: Host, bits: int) -> str:
     """LLVM source with `loop` (the gufunc's inner loop) and, in 64 bits, `builtin` (for one state).
 
     Blocks of rows with a doubt that is not below the specification's limit are counted in `doubts`.
@@ -113,7 +108,8 @@ class CpuKernel:
     """One function, compiled on first use; it is called like a generalized ufunc of NumPy (`ufunc`)."""
 
     def __init__(self, specification: Specification) -> None:
-        self.specification = specification
+        self.specification, self.name = specification, specification.name
+        self.arguments, self.results = specification.arguments, specification.results
         self._cores = [len(core) for _, core in specification.arguments]
         self._empty = [k for k, (_, core) in enumerate(specification.arguments) if 0 in core]
         self._doubts = {bits: ctypes.c_int64(0) for bits in TYPE_NUMBERS}
@@ -122,29 +118,14 @@ class CpuKernel:
         self._ufunc, self._loops = generalized_ufunc(self.name, specification.doc, cores, list(self.results))
 
     @property
-    def name(self) -> str:
-        return self.specification.name
-
-    @property
-    def arguments(self) -> tuple[tuple[str, Shape], ...]:
-        return self.specification.arguments
-
-    @property
-    def results(self) -> tuple[Shape, ...]:
-        return self.specification.results
-
-    @property
     def ufunc(self) -> np.ufunc:
         """NumPy's own object, with `where=`, `axes=` and the rest; the first access compiles both its loops.
 
         There is none of a function with an argument without numbers: NumPy would take any number of them.
         """
         if self._empty:
-            raise UnsupportedFeatureError(
-                f"{self.name} has an argument without numbers, which a ufunc of NumPy cannot check",
-                field="ufunc",
-                remedy="Call the kernel itself",
-            )
+            problem = f"{self.name} has an argument without numbers, which a ufunc of NumPy cannot check"
+            raise UnsupportedFeatureError(problem, field="ufunc", remedy="Call the kernel itself")
         for bits in TYPE_NUMBERS:
             self.loaded(bits)
         return self._ufunc
@@ -229,9 +210,8 @@ class CpuBackend:
     def compile(self, specification: Specification, dtype: str = "float64") -> CpuKernel:
         """The kernel, with its machine code in this precision loaded."""
         if dtype not in BITS_OF:
-            raise UnsupportedFeatureError(
-                f"dtype {dtype!r} is not supported", field="kernel", remedy="Use float64 or float32"
-            )
+            problem = f"dtype {dtype!r} is not supported"
+            raise UnsupportedFeatureError(problem, field="kernel", remedy="Use float64 or float32")
         empty = [0 in core for core in specification.results]
         # NumPy takes the size of a result without numbers from an argument without numbers
         if all(empty) or (any(empty) and not any(0 in core for _, core in specification.arguments)):

@@ -29,15 +29,13 @@ EARLY = ("input", "add", "sub", "mul")  # operations that an angle may be the re
 
 
 class EarlySines(NamedTuple):
-    """Angles in the order of their pairs, and the slot of each sine and cosine; all by their nodes."""
+    """Angles in the order of their pairs, and the slot of each sine and cosine; all by their nodes.
+
+    Scratch memory begins with a pair of vectors for each angle, which is stored in the first beforehand.
+    """
 
     angles: tuple[int, ...]
     slots: dict[int, int]
-
-    @property
-    def vectors(self) -> int:
-        """Vectors of scratch memory, from its start: a pair for each angle, which is stored in the first beforehand."""
-        return 2 * len(self.angles)
 
 
 NO_EARLY_SINES = EarlySines((), {})
@@ -177,7 +175,7 @@ class Plan:
         # the doubt is not stored, so it cannot tell of inputs that are not finite
         stored = graph._replace(outputs=graph.outputs[:first])
         self.probes = nan_probes(stored, list(self.columns))
-        self.taint = self.early_sines.vectors
+        self.taint = 2 * len(self.early_sines.angles)
         self.slots, self.scratch = self._scratch_slots()
 
     def told(self, part: int) -> set[int]:
@@ -262,7 +260,7 @@ class PartEmitter(NodeCode):
                     self.leave_taint(told)
                 self.rows[piece.operand].store(piece.start, values)
             if self.doubt_limit is not None and k == self.graph.outputs[-1].node:
-                doubtful = self.v.any_beyond([self.result(len(self.graph.outputs) - 1)], self.doubt_limit)
+                doubtful = self.v.any_beyond(self.result(len(self.graph.outputs) - 1), self.doubt_limit)
         return doubtful
 
     def leave_taint(self, told: list[str]) -> None:

@@ -13,18 +13,15 @@ FLOAT64_NUMBER = 12  # NumPy's number of the type float64
 ALIGNED_AND_CONTIGUOUS = 0x0101
 # Offsets in PyArrayObject of a 64-bit CPython; `numpy_binding` verifies them before they are used.
 TYPE, DATA, DIMENSIONS_COUNT, DIMENSIONS, DESCRIPTOR, ARRAY_FLAGS = 8, 16, 24, 32, 56, 64
-ADDRESSES = (
-    "array_type",
-    "double_descriptor",
-    "new_array",
-    "new_scalar",
-    "vectorcall",
-    "new_tuple",
-    "set_item",
-    "release",
-    "save_thread",
-    "restore_thread",
-)
+FUNCTIONS = {  # of Python, which the machine code calls
+    "vectorcall": "PyObject_Vectorcall",
+    "new_tuple": "PyTuple_New",
+    "set_item": "PyTuple_SetItem",
+    "release": "Py_DecRef",
+    "save_thread": "PyEval_SaveThread",
+    "restore_thread": "PyEval_RestoreThread",
+}
+ADDRESSES = ("array_type", "double_descriptor", "new_array", "new_scalar", *FUNCTIONS)
 SHORT_BATCH = 4096  # most rows that the builtin takes; larger batches may gain from threads
 
 
@@ -35,7 +32,6 @@ def builtin_function(body: VectorBody, ins: list[Operand], outs: list[Operand], 
     most SHORT_BATCH rows. Anything else, and a batch with a doubtful row, is handed to `self`, a callable.
     """
     code = Writer()
-    slow, fast, one, many = "slow", "fast", "one", "many"
     operands = [*ins, *outs]
     rank = max(len(o.core) for o in outs) + 1
     table = code.emit(f"alloca [{2 * len(operands)} x i64], align 16")
@@ -47,9 +43,9 @@ def builtin_function(body: VectorBody, ins: list[Operand], outs: list[Operand], 
     def address(name: str) -> str:
         return code.emit(f"load ptr, ptr {code.at('@addresses', 8 * ADDRESSES.index(name))}, align 8")
 
-    def require(condition: str) -> None:
-        following = code.fresh("checked")
-        code.do(f"br i1 {condition}, label %{following}, label %{slow}")
+    def require(condition: str, stem: str = "checked", otherwise: str = "slow") -> None:
+        following = code.fresh(stem)
+        code.do(f"br i1 {condition}, label %{following}, label %{otherwise}")
         code.label(following)
 
     def field(array: str, offset: int, kind: str) -> str:
@@ -81,16 +77,13 @@ def builtin_function(body: VectorBody, ins: list[Operand], outs: list[Operand], 
         for k, d in enumerate(operand.core):
             require(code.emit(f"icmp eq i64 {code.emit(f'load i64, ptr {code.at(core, 8 * k)}, align 8')}, {d}"))
         code.do(f"store ptr {field(array, DATA, 'ptr')}, ptr {code.at(pointers, 8 * operand.number)}, align 8")
-    code.do(f"br label %{fast}")
+    code.do("br label %fast")
 
-    code.label(fast)
-    failed, discard = "failed", "discard"
+    code.label("fast")
     answer = None
     if len(outs) > 1:
         answer = code.emit(f"call ptr {address('new_tuple')}(i64 {len(outs)})")
-        made = code.fresh("made")
-        code.do(f"br i1 {code.emit(f'icmp eq ptr {answer}, null')}, label %{failed}, label %{made}")
-        code.label(made)
+        require(code.emit(f"icmp ne ptr {answer}, null"), "made", "failed")
     code.do(f"store i64 {rows}, ptr {dims}, align 8")
     for k, out in enumerate(outs):
         for place, d in enumerate(out.core, 1):
@@ -101,18 +94,15 @@ def builtin_function(body: VectorBody, ins: list[Operand], outs: list[Operand], 
             f"call ptr {address('new_array')}(ptr {array_type}, i32 {count}, ptr {used}, i32 {FLOAT64_NUMBER}, "
             "ptr null, ptr null, i32 0, i32 0, ptr null)"
         )
-        filled = code.fresh("filled")
-        absent = failed if answer is None else discard
-        code.do(f"br i1 {code.emit(f'icmp eq ptr {array}, null')}, label %{absent}, label %{filled}")
-        code.label(filled)
+        require(code.emit(f"icmp ne ptr {array}, null"), "filled", "failed" if answer is None else "discard")
         code.do(f"store ptr {field(array, DATA, 'ptr')}, ptr {code.at(pointers, 8 * out.number)}, align 8")
         if len(outs) > 1:
             code.emit(f"call i32 {address('set_item')}(ptr {answer}, i64 {k}, ptr {array})")
     whole = array if answer is None else answer
     before = code.emit("load atomic i64, ptr @doubts monotonic, align 8")
-    code.do(f"br i1 {batched}, label %{many}, label %{one}")
+    code.do(f"br i1 {batched}, label %many, label %one")
 
-    code.label(one)  # the same row in every lane
+    code.label("one")  # the same row in every lane
     status = save_status(code, host)
     for operand in operands:
         pointer = code.emit(f"load ptr, ptr {code.at(pointers, 8 * operand.number)}, align 8")
@@ -123,7 +113,7 @@ def builtin_function(body: VectorBody, ins: list[Operand], outs: list[Operand], 
     restore_status(code, host, status)
     code.do("br label %computed")
 
-    code.label(many)
+    code.label("many")
     place = len(operands)
     for operand in operands:
         code.do(f"store i64 {8 * operand.length}, ptr {code.at(steps, 8 * operand.number)}, align 8")
@@ -146,9 +136,7 @@ def builtin_function(body: VectorBody, ins: list[Operand], outs: list[Operand], 
     for k, out in scalars:
         pointer = code.emit(f"load ptr, ptr {code.at(pointers, 8 * out.number)}, align 8")
         scalar = code.emit(f"call ptr {address('new_scalar')}(ptr {pointer}, ptr {descriptor}, ptr null)")
-        held = code.fresh("held")
-        code.do(f"br i1 {code.emit(f'icmp eq ptr {scalar}, null')}, label %unmade, label %{held}")
-        code.label(held)
+        require(code.emit(f"icmp ne ptr {scalar}, null"), "held", "unmade")
         if answer is None:
             code.do(f"call void {address('release')}(ptr {whole})")
             code.do(f"ret ptr {scalar}")
@@ -159,19 +147,19 @@ def builtin_function(body: VectorBody, ins: list[Operand], outs: list[Operand], 
             code.do("br label %arrays")
         code.label("unmade")
         code.do(f"call void {address('release')}(ptr {whole})")
-        code.do(f"br label %{failed}")
+        code.do("br label %failed")
         code.label("arrays")
     code.do(f"ret ptr {whole}")
     code.label("doubtful")
     code.do(f"call void {address('release')}(ptr {whole})")
-    code.do(f"br label %{slow}")
+    code.do("br label %slow")
     if answer is not None:
-        code.label(discard)
+        code.label("discard")
         code.do(f"call void {address('release')}(ptr {answer})")
-        code.do(f"br label %{failed}")
-    code.label(failed)
+        code.do("br label %failed")
+    code.label("failed")
     code.do("ret ptr null")
-    code.label(slow)
+    code.label("slow")
     handed = code.emit(f"call ptr {address('vectorcall')}(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)")
     code.do(f"ret ptr {handed}")
     return "define ptr @builtin(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) #1", code

@@ -24,7 +24,7 @@ def run_body(code: Writer, body: VectorBody, v: Vectors, table: str, scratch: st
             with code.when(doubtful):
                 code.emit("atomicrmw add ptr @doubts, i64 1 monotonic")
     taint = v.load(code.at(scratch, body.taint * v.bytes), aligned=True)
-    with code.when(v.any_beyond([taint], math.inf)):
+    with code.when(v.any_beyond(taint, math.inf)):
         code.do(f"call void @spoil(ptr {table})")
 
 

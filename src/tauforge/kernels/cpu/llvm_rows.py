@@ -21,11 +21,6 @@ class Rows:
         self._table, self._number = table, number
         self._pointers: list[str] = []
 
-    @property
-    def narrow(self) -> int:
-        """Numbers in 128 bits."""
-        return 128 // self.v.bits
-
     def pointers(self) -> list[str]:
         if not self._pointers:
             code, entry = self.v.code, 16 * self._number
@@ -37,14 +32,13 @@ class Rows:
 
     def load(self, column: int) -> tuple[int, list[str]]:
         """The piece with this column: its first column, and a vector for each of its columns."""
-        v, code, pointers = self.v, self.v.code, self.pointers()
-        if self.columns < self.narrow:
+        v, code, pointers, width = self.v, self.v.code, self.pointers(), 128 // self.v.bits
+        if self.columns < width:
             value = "poison"
             for k, pointer in enumerate(pointers):
                 x = code.emit(f"load {v.number}, ptr {code.at(pointer, column * v.itemsize)}, align {v.itemsize}")
                 value = code.emit(f"insertelement {v.type} {value}, {v.number} {x}, i64 {k}")
             return column, [value]
-        width = self.narrow
         start = min(column // width * width, self.columns - width)
         kind = f"<{width} x {v.number}>"
         gathered = []
@@ -174,16 +168,5 @@ finished:
 }
 """
     parameters = "ptr %outside, i64 %stride, ptr %offsets, i64 %columns, ptr %inside, i64 %count, i64 %rows"
-    ways = (("in", "%there", "%here"), ("out", "%here", "%there"))
-    return "".join(
-        text
-        % {
-            "parameters": parameters,
-            "way": way,
-            "source": source,
-            "target": target,
-            "number": number,
-            "itemsize": itemsize,
-        }
-        for way, source, target in ways
-    )
+    ways = {"way": "in", "source": "%there", "target": "%here"}, {"way": "out", "source": "%here", "target": "%there"}
+    return "".join(text % {**way, "parameters": parameters, "number": number, "itemsize": itemsize} for way in ways)

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from tauforge.kernels.arithmetic import to_single
+from tauforge.kernels.arithmetic import horner, to_single
 from tauforge.kernels.cpu.engine import Host
 
 MAY_FUSE = "contract"  # a multiplication and an addition may fuse; nothing else may be reordered
@@ -100,9 +100,7 @@ class Vectors:
         y = self.estimate("rsqrt14", x)
         e = self.fma(self.negated(self.exactly("mul", x, y)), y, self.constant(1.0))
         terms = (0.5, 0.375, 0.3125, 0.2734375) if self.bits == 64 else (0.5, 0.375)
-        series = self.constant(terms[-1])
-        for term in reversed(terms[:-1]):
-            series = self.fma(series, e, self.constant(term))
+        series = horner(self, terms, e)
         return self.fma(self.exactly("mul", y, e), series, y)
 
     def estimate(self, name: str, x: str) -> str:
@@ -128,15 +126,10 @@ class Vectors:
     def compare(self, how: str, a: str, b: str) -> str:
         return self.code.emit(f"fcmp {how} {self.type} {a}, {b}")
 
-    def any_beyond(self, values: Sequence[str], limit: float) -> str:
+    def any_beyond(self, value: str, limit: float) -> str:
         """A truth value: is the magnitude in any lane not below the limit?"""
-        found = ""
-        for value in values:
-            beyond = self.compare("uge", self.intrinsic("fabs", value), self.constant(limit))
-            found = self.code.emit(f"or {self.mask} {found}, {beyond}") if found else beyond
-        if not found:
-            return "false"
-        bits = self.code.emit(f"bitcast {self.mask} {found} to i{self.lanes}")
+        beyond = self.compare("uge", self.intrinsic("fabs", value), self.constant(limit))
+        bits = self.code.emit(f"bitcast {self.mask} {beyond} to i{self.lanes}")
         return self.code.emit(f"icmp ne i{self.lanes} {bits}, 0")
 
     def select(self, mask: str, a: str, b: str) -> str:
@@ -216,21 +209,20 @@ class Writer(Code):
 
 def save_status(code: Code, host: Host) -> str:
     """Save the floating-point status, so that unused lanes raise no warnings."""
-    if not host.x86:
-        space = code.emit("alloca [64 x i8], align 16")
-        code.declarations.add("declare i32 @fegetenv(ptr)")
-        code.emit(f"call i32 @fegetenv(ptr {space})")
-        return space
-    space = code.emit("alloca i32, align 4")
-    code.declarations.add("declare void @llvm.x86.sse.stmxcsr(ptr)")
-    code.do(f"call void @llvm.x86.sse.stmxcsr(ptr {space})")
+    space = code.emit("alloca i32, align 4" if host.x86 else "alloca [64 x i8], align 16")
+    _call_with(code, host, space, "stmxcsr", "fegetenv")
     return space
 
 
 def restore_status(code: Code, host: Host, space: str) -> None:
-    if not host.x86:
-        code.declarations.add("declare i32 @fesetenv(ptr)")
-        code.emit(f"call i32 @fesetenv(ptr {space})")
-        return
-    code.declarations.add("declare void @llvm.x86.sse.ldmxcsr(ptr)")
-    code.do(f"call void @llvm.x86.sse.ldmxcsr(ptr {space})")
+    _call_with(code, host, space, "ldmxcsr", "fesetenv")
+
+
+def _call_with(code: Code, host: Host, space: str, instruction: str, function: str) -> None:
+    """The instruction of x86, or the function of C that other processors need."""
+    if host.x86:
+        code.declarations.add(f"declare void @llvm.x86.sse.{instruction}(ptr)")
+        code.do(f"call void @llvm.x86.sse.{instruction}(ptr {space})")
+    else:
+        code.declarations.add(f"declare i32 @{function}(ptr)")
+        code.emit(f"call i32 @{function}(ptr {space})")

@@ -44,12 +44,6 @@ done:
 """
 
 
-class Slot(ctypes.Structure):
-    """The memory that a loop's `data` points to."""
-
-    _fields_ = (("loop", ctypes.c_void_p),)
-
-
 class InnerLoops:
     """The memory that a ufunc has raw pointers to: its tables, and the machine code of its inner loops by bits.
 
@@ -60,19 +54,17 @@ class InnerLoops:
     def __init__(self, name: str, doc: str, signature: str, count: int) -> None:
         """count: the number of arguments and results together."""
         self.loaded: dict[int, Loaded] = {}
-        self._slots = {bits: Slot(None) for bits in TYPE_NUMBERS}
+        self._slots = {bits: ctypes.c_void_p(None) for bits in TYPE_NUMBERS}  # that `data` points to
         jump = trampoline().address("trampoline")
         self.functions = (ctypes.c_void_p * 2)(jump, jump)
         self.data = (ctypes.c_void_p * 2)(*(ctypes.addressof(slot) for slot in self._slots.values()))
         numbers = [number for number in TYPE_NUMBERS.values() for _ in range(count)]
         self.types = (ctypes.c_byte * len(numbers))(*numbers)
-        self.name, self.doc, self.signature = (
-            ctypes.create_string_buffer(text.encode()) for text in (name, doc, signature)
-        )
+        self.texts = [ctypes.create_string_buffer(text.encode()) for text in (name, doc, signature)]
 
     def put(self, bits: int, loaded: Loaded) -> None:
         """Called before the loop is needed. `loaded` is set last: another thread that finds it calls the loop."""
-        self._slots[bits].loop = loaded.address("loop")
+        self._slots[bits].value = loaded.address("loop")
         self.loaded[bits] = loaded
 
 
@@ -120,20 +112,10 @@ def generalized_ufunc(
 ) -> tuple[np.ufunc, InnerLoops]:
     """The ufunc, and the object that takes its inner loops (`InnerLoops.put`)."""
     loops = InnerLoops(name, doc, signature(arguments, results), len(arguments) + len(results))
-    no_identity = -1
-    ufunc = make_ufunc()(
-        ctypes.addressof(loops.functions),
-        ctypes.addressof(loops.data),
-        ctypes.addressof(loops.types),
-        len(loops.functions),
-        len(arguments),
-        len(results),
-        no_identity,
-        ctypes.addressof(loops.name),
-        ctypes.addressof(loops.doc),
-        0,
-        ctypes.addressof(loops.signature),
-    )
+    tables = [ctypes.addressof(x) for x in (loops.functions, loops.data, loops.types)]
+    title, help_text, sizes = map(ctypes.addressof, loops.texts)
+    counts, no_identity = (len(loops.functions), len(arguments), len(results)), -1
+    ufunc = make_ufunc()(*tables, *counts, no_identity, title, help_text, 0, sizes)
     _keep(ufunc, loops)
     return ufunc, loops
 
@@ -152,25 +134,12 @@ def _owner_is_where_assumed() -> bool:
     """True if a ufunc made from a Python function has that function at this offset."""
     if platform.python_implementation() != "CPython":
         return False
-
-    def function(x: Any) -> Any:
-        return x
-
-    made = np.frompyfunc(function, 1, 1)
-    found: bool = ctypes.c_void_p.from_address(id(made) + OWNER).value == id(function)
-    return found
+    made = np.frompyfunc(api_table, 1, 1)
+    return bool(ctypes.c_void_p.from_address(id(made) + OWNER).value == id(api_table))
 
 
 NEW_ARRAY, NEW_SCALAR, ARRAY_TYPE = 93, 60, 2  # slots of PyArray_New, PyArray_Scalar, PyArray_Type in the array API
 FASTCALL_WITH_KEYWORDS = 0x80 | 0x02
-FUNCTIONS = {  # functions of Python that the machine code calls
-    "vectorcall": "PyObject_Vectorcall",
-    "new_tuple": "PyTuple_New",
-    "set_item": "PyTuple_SetItem",
-    "release": "Py_DecRef",
-    "save_thread": "PyEval_SaveThread",
-    "restore_thread": "PyEval_RestoreThread",
-}
 
 
 # PyMethodDef
@@ -188,13 +157,7 @@ def builtins_supported() -> bool:
         return False
     if int(api_table(umath._ARRAY_API)[ARRAY_TYPE]) != id(np.ndarray):
         return False
-    samples: list[np.ndarray] = [
-        np.zeros(3),
-        np.zeros((2, 5)),
-        np.zeros(4, np.float32),
-        np.zeros(8)[::2],
-        np.zeros((3, 4)).T,
-    ]
+    samples = np.zeros(3), np.zeros((2, 5)), np.zeros(4, np.float32), np.zeros(8)[::2], np.zeros((3, 4)).T
     return all(_fields_are_where_assumed(sample) for sample in samples)
 
 
@@ -224,10 +187,7 @@ def documentation(call: Callable[..., Any]) -> str:
 
 
 def builtin(
-    loaded: Loaded,
-    name: str,
-    call: Callable[..., Any],
-    owner: Callable[[tuple[Any, ...]], Callable[..., Any]],
+    loaded: Loaded, name: str, call: Callable[..., Any], owner: Callable[[tuple[Any, ...]], Callable[..., Any]]
 ) -> Callable[..., Any]:
     """The function `builtin` of a compiled module as a builtin, where builtins are supported.
 
@@ -236,14 +196,9 @@ def builtin(
            the builtin has raw pointers to, as items of a tuple
     """
     table = (ctypes.c_void_p * len(layout.ADDRESSES)).from_address(loaded.address("addresses"))
-    table[layout.ADDRESSES.index("array_type")] = id(np.ndarray)
-    table[layout.ADDRESSES.index("double_descriptor")] = id(np.dtype(np.float64))
-    table[layout.ADDRESSES.index("new_array")] = api_table(umath._ARRAY_API)[NEW_ARRAY]
-    table[layout.ADDRESSES.index("new_scalar")] = api_table(umath._ARRAY_API)[NEW_SCALAR]
-    for name_in_table, function in FUNCTIONS.items():
-        table[layout.ADDRESSES.index(name_in_table)] = ctypes.cast(
-            getattr(ctypes.pythonapi, function), ctypes.c_void_p
-        ).value
+    api, python = api_table(umath._ARRAY_API), [getattr(ctypes.pythonapi, name) for name in layout.FUNCTIONS.values()]
+    called = [ctypes.cast(function, ctypes.c_void_p).value for function in python]
+    table[:] = [id(np.ndarray), id(np.dtype(np.float64)), api[NEW_ARRAY], api[NEW_SCALAR], *called]
     texts = [np.frombuffer(text.encode() + b"\0", np.uint8) for text in (name, documentation(call))]
     title, doc = map(_place, texts)
     definition = np.array([(title, loaded.address("builtin"), FASTCALL_WITH_KEYWORDS, doc)], METHOD_DEFINITION)

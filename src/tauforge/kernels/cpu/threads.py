@@ -45,9 +45,7 @@ def on_this_thread() -> Iterator[None]:
 def get_threads() -> int:
     if _alone.get():
         return 1
-    if _count is not None:
-        return _count
-    wanted = settings.threads()
+    wanted = settings.threads() if _count is None else _count
     if wanted is not None:
         return wanted
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tauforge.kernels.c_common import Statements, elementary_functions, literal, number_type
-from tauforge.kernels.cuda.dialect import BLOCK_THREADS, DIALECT, ESTIMATES
+from tauforge.kernels.c_common import Statements, literal, number_type
+from tauforge.kernels.cuda.dialect import BLOCK_THREADS, DIALECT, kernel_text
 from tauforge.kernels.cuda.loop_source import Loop, given_again, indented
 from tauforge.kernels.specification import Specification, inputs_of
 
@@ -91,13 +91,10 @@ class _Writer:
         ]
         integers = ", ".join(f"const int {name}" for name in ("begin", "end", "steps", "every", "substeps"))
         read = ", ".join(f"const {number} *__restrict__ {x}" for x in ("prescribed", "fixed", "states", "record_bars"))
-        written = ", ".join(
-            f"{number} *__restrict__ {x}" for x in ("state_bars", "fixed_bars", "added_bars", "force_bars")
-        )
+        bars = ("state_bars", "fixed_bars", "added_bars", "force_bars")
+        written = ", ".join(f"{number} *__restrict__ {x}" for x in bars)
         parameters = f"const long long count, {integers}, {read}, {written}"
-        head = f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}) way_back({parameters})'
-        body = "".join(f"    {line}\n" for line in lines)
-        return ESTIMATES + elementary_functions(self.called, DIALECT, self.bits) + f"\n{head}\n{{\n{body}}}\n"
+        return kernel_text("way_back", parameters, lines, self.called, self.bits)
 
     def _instant(self) -> list[str]:
         """The steps that begin at instant k, then the law and the records there."""
@@ -284,6 +281,4 @@ def gains_source(adjoint: Adjoint, bits: int) -> str:
     integers = ", ".join(f"const int {name}" for name in ("begin", "end", "steps", "substeps"))
     read = ", ".join(f"const {number} *__restrict__ {x}" for x in ("prescribed", "fixed", "states", "force_bars"))
     parameters = f"const long long count, {integers}, {read}, {number} *__restrict__ fixed_bars"
-    head = f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}) by_gains({parameters})'
-    body = "".join(f"    {line}\n" for line in lines)
-    return ESTIMATES + elementary_functions(back.called, DIALECT, bits) + f"\n{head}\n{{\n{body}}}\n"
+    return kernel_text("by_gains", parameters, lines, back.called, bits)

@@ -26,9 +26,8 @@ def cupy() -> Any:
     try:
         import cupy as found
     except ImportError:
-        raise UnsupportedFeatureError(
-            "CuPy is not installed", field="cuda", remedy="pip install cupy-cuda13x, or cupy-cuda12x for CUDA 12"
-        ) from None
+        remedy = "pip install cupy-cuda13x, or cupy-cuda12x for CUDA 12"
+        raise UnsupportedFeatureError("CuPy is not installed", field="cuda", remedy=remedy) from None
     try:
         count = found.cuda.runtime.getDeviceCount()
     except found.cuda.runtime.CUDARuntimeError as error:
@@ -49,12 +48,9 @@ def is_on_gpu(value: Any) -> bool:
 def on_device(name: str, array: Any) -> Any:
     """A CuPy array that shares the memory. CuPy waits for the stream that the array names, if it names one."""
     if not is_on_gpu(array):
-        raise ShapeError(
-            name,
-            expected="an array on the GPU",
-            got=f"{type(array).__module__}.{type(array).__qualname__}",
-            hint="Copy it there first, for example by cupy.asarray",
-        )
+        got = f"{type(array).__module__}.{type(array).__qualname__}"
+        hint = "Copy it there first, for example by cupy.asarray"
+        raise ShapeError(name, expected="an array on the GPU", got=got, hint=hint)
     library = cupy()
     return library.asarray(array) if hasattr(array, "__cuda_array_interface__") else library.from_dlpack(array)
 
@@ -111,15 +107,12 @@ def walk(array: Any, batch: Shape, core: Shape) -> Walk:
     whole = array if array.shape == shape else cupy().broadcast_to(array, shape)
     if not length:
         return Walk(whole, 0, 0, 0)
-    row, step = (_stride(whole.shape[part], whole.strides[part]) for part in _parts(len(batch)))
+    leading, own = slice(None, len(batch)), slice(len(batch), None)
+    row, step = (_stride(whole.shape[part], whole.strides[part]) for part in (leading, own))
     if row is None or step is None:
         whole = cupy().ascontiguousarray(whole)
         row, step = length * whole.itemsize, whole.itemsize
     return Walk(whole, row // whole.itemsize, step // whole.itemsize, length)
-
-
-def _parts(dimensions: int) -> tuple[slice, slice]:
-    return slice(None, dimensions), slice(dimensions, None)
 
 
 def _stride(shape: Sequence[int], strides: Sequence[int]) -> int | None:

@@ -146,13 +146,9 @@ class CudaKernel:
         return kernel_source(self.graph, self.arguments, self.results, bits, layouts, wide=wide, pairs=pairs)
 
     @computed_once
-    def _is_crowded(self) -> bool:
-        return is_crowded(self.graph)
-
-    @property
     def _prefers_pairs(self) -> bool:
         """Two states a thread are quicker in float32 as long as their values fit into the registers."""
-        return self.dtype == np.float32 and not self._is_crowded
+        return self.dtype == np.float32 and not is_crowded(self.graph)
 
     @property
     def _prefers_wide(self) -> bool:
@@ -174,9 +170,8 @@ class CudaKernel:
             return launch(arguments, outs)
         if len(arguments) != len(self.arguments):
             names = ", ".join(name for name, _ in self.arguments)
-            raise TypeError(
-                f"{self.specification.name} takes {len(self.arguments)} arguments ({names}), got {len(arguments)}"
-            )
+            taken = f"{self.specification.name} takes {len(self.arguments)} arguments ({names})"
+            raise TypeError(f"{taken}, got {len(arguments)}")
         given = [self._checked(name, core, a) for (name, core), a in zip(self.arguments, arguments, strict=True)]
         device = given[0].device
         for (name, _), array in zip(self.arguments, given, strict=True):
@@ -235,10 +230,8 @@ class CudaKernel:
         given = [None if o is None else getattr(o, "shape", ()) for o in found]
         if len(given) != len(shapes) or any(g not in (None, shape) for g, shape in zip(given, shapes, strict=True)):
             raise ShapeError("out", expected=", ".join(map(str, shapes)), got=", ".join(map(str, given)))
-        return [
-            make() if o is None else self._taken(o, batch, core)
-            for o, make, core in zip(found, made, self.results, strict=True)
-        ]
+        each = zip(found, made, self.results, strict=True)
+        return [make() if o is None else self._taken(o, batch, core) for o, make, core in each]
 
     def _taken(self, out: Any, batch: Shape, core: Shape) -> Any:
         """An array for a result, if the kernel can write to it."""

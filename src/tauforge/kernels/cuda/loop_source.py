@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tauforge.kernels.c_common import Statements, elementary_functions, literal, number_type
-from tauforge.kernels.cuda.dialect import BLOCK_THREADS, DIALECT, ESTIMATES
+from tauforge.kernels.c_common import Statements, literal, number_type
+from tauforge.kernels.cuda.dialect import BLOCK_THREADS, DIALECT, kernel_text
 from tauforge.kernels.specification import Specification, inputs_of
 
 
@@ -162,9 +162,7 @@ def loop_source(loop: Loop, bits: int, far: float, *, every_step: bool = False) 
         f", const {number} *__restrict__ state{k}, const long long state{k}_row, const long long state{k}_step"
         for k in range(len(first))
     )
-    head = f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}) loop({parameters})'
-    body = "".join(f"    {line}\n" for line in lines)
-    return ESTIMATES + elementary_functions(step.called | held.called, DIALECT, bits) + f"\n{head}\n{{\n{body}}}\n"
+    return kernel_text("loop", parameters, lines, step.called | held.called, bits)
 
 
 def _assigned(names: list[str], values: list[str], number: str) -> list[str]:

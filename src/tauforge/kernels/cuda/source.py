@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from tauforge.kernels.c_common import Statements, elementary_functions, literal, number_type
-from tauforge.kernels.cuda.dialect import BLOCK_THREADS, DIALECT, ESTIMATES
+from tauforge.kernels.c_common import Statements, literal, number_type
+from tauforge.kernels.cuda.dialect import BLOCK_THREADS, DIALECT, kernel_text
 from tauforge.kernels.scheduling import is_crowded, least_crowded, nan_probes
 from tauforge.kernels.specification import Shape
 from tauforge.tracing.graph import Graph
@@ -147,9 +147,7 @@ def kernel_source(
         lines = _two_states(ins, outs, number, block, statements)
     else:
         lines = _one_state(ins, outs, bits, index, block, statements)
-    head = f'extern "C" __global__ void __launch_bounds__({block}) kernel({", ".join(parameters)})'
-    text = f"\n{head}\n{{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"
-    return ESTIMATES + elementary_functions(body.called, DIALECT, bits) + text, block
+    return kernel_text("kernel", ", ".join(parameters), lines, body.called, bits, block), block
 
 
 def _one_state(
@@ -164,10 +162,9 @@ def _one_state(
         "const int own = inside ? thread : rows - 1;",
         f"const {index} state = first + own;",
     ]
-    for operand in (*ins, *outs):
-        if operand.staged:
-            lines.append(f"__shared__ __align__({PIECE}) {number} {operand.name}_rows[{block * operand.pitch}];")
-    lines += copied([operand for operand in ins if operand.staged], block, bits, out=False)
+    read, written = ([operand for operand in part if operand.staged] for part in (ins, outs))
+    lines += [f"__shared__ __align__({PIECE}) {number} {o.name}_rows[{block * o.pitch}];" for o in (*read, *written)]
+    lines += copied(read, block, bits, out=False)
     for operand in ins:
         if operand.parked:
             bare = operand._replace(parked=False)
@@ -175,10 +172,8 @@ def _one_state(
             lines += [f"{_element(operand, k, block)} = {_element(bare, k, block)};" for k in range(operand.length)]
     if any(operand.staged or operand.parked for operand in ins):
         lines.append("__syncthreads();")  # also keeps the compiler from holding what is parked in registers
-    lines += statements
-    if any(operand.staged for operand in outs):
-        lines.append("__syncthreads();")
-    return lines + copied([operand for operand in outs if operand.staged], block, bits, out=True)
+    lines += [*statements, *(["__syncthreads();"] if written else [])]
+    return lines + copied(written, block, bits, out=True)
 
 
 def _two_states(

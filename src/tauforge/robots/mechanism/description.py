@@ -22,7 +22,7 @@ from tauforge.plugins import save
 from tauforge.robots import plausibility
 from tauforge.robots.drawing import Visual, check_visuals
 from tauforge.robots.loads import BODY_SHARES, Payload, one_payload
-from tauforge.robots.mechanism.parts import Body, Free, MechanismJoint, Spring, check_known
+from tauforge.robots.mechanism.parts import Body, Free, MechanismJoint, Spring, check_part
 from tauforge.robots.mechanism.structure import Analysis, Structure, analyse
 from tauforge.robots.plausibility import (
     FARTHEST_TURN,
@@ -73,7 +73,7 @@ class MechanismDescription(Robot):
             )
         names = [body.name for body in self.bodies]
         if self.tool is not None:
-            check_known("body", self.tool, names, "tool")
+            check_part("body", self.tool, names, "tool")
         for field in ("independent", "cut"):
             value = getattr(self, field)
             if value is not None and not (field == "independent" and isinstance(value, str)):
@@ -81,7 +81,7 @@ class MechanismDescription(Robot):
         put("visuals", check_visuals(self.visuals, len(self.bodies)))
         joints = [joint.name for joint in self.joints]
         for name in sorted(self.cut or ()):
-            check_known("joint", name, joints, "cut")
+            check_part("joint", name, joints, "cut")
         if not all(isinstance(exception, KnownException) for exception in self.known_exceptions):
             raise ModelError("expected a sequence of KnownException", field="known_exceptions")
         plausibility.warn_of_faults(

@@ -23,7 +23,7 @@ from tauforge.robots.mechanism import guards, positions
 from tauforge.robots.mechanism.capabilities import ClosedLoops, MechanismPositions
 from tauforge.robots.mechanism.description import MechanismDescription
 from tauforge.robots.mechanism.model import model_of
-from tauforge.robots.mechanism.parts import POSE_LABELS, check_known
+from tauforge.robots.mechanism.parts import POSE_LABELS, check_part
 from tauforge.robots.records import Actuator, Coordinate
 from tauforge.validation import counted, freedoms, from_transform
 
@@ -181,5 +181,5 @@ class MechanismKinematics(MechanismDescription):
     def _number_of(self, body: str | None) -> int:
         name = self.tool_body if body is None else body
         names = [other.name for other in self.bodies]
-        check_known("body", name, names, "body")
+        check_part("body", name, names, "body")
         return names.index(name)

@@ -142,7 +142,7 @@ def _cuts(tree: Mechanism, loops: Sequence[ClosingJoint]) -> tuple[Cut, ...]:
     found = []
     for joint, at, axis in loops:
         for field in ("parent", "child"):
-            parts.check_known("body", getattr(joint, field), assembly.numbers, f"{joint.name}.{field}")
+            parts.check_part("body", getattr(joint, field), assembly.numbers, f"{joint.name}.{field}")
         if isinstance(joint, parts.Hinge):
             assert axis is not None
             ends = axis_frame(joint.at, joint.axis), axis_frame(at, axis)

@@ -24,7 +24,7 @@ from tauforge.formulations.trees.economical_frames import COORDINATE_ERROR, regr
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.formulations.trees.recursion import BaseState
 from tauforge.robots.mechanism.assembly import Assembly, cuts_of, largest_coordinate, mechanism_size, own_axes
-from tauforge.robots.mechanism.parts import GROUND_NAME, check_known
+from tauforge.robots.mechanism.parts import GROUND_NAME, check_part
 from tauforge.robots.mechanism.spanning_tree import SpanningTree
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def bare_parameters(m: MechanismDescription, tree: SpanningTree, assembly: Assem
             drives[k] = joint.drive
         if joint.mimic is not None:
             leader, factor, offset = joint.mimic
-            check_known("joint", leader, by_name, f"{joint.name}.mimic")
+            check_part("joint", leader, by_name, f"{joint.name}.mimic")
             led, own = assembly.joint_rates[by_name[leader]], rates
             if led is None or own is None or len(led) != 1:
                 raise ModelError(f"{leader!r} is no Hinge or Slider", field=f"{joint.name}.mimic")
@@ -127,7 +127,7 @@ def _springs(m: MechanismDescription, assembly: Assembly) -> Iterator[SpringPara
     for spring in m.springs:
         ends = []
         for name, point in ((spring.body_a, spring.point_a), (spring.body_b, spring.point_b)):
-            check_known("body", name, known, "springs")
+            check_part("body", name, known, "springs")
             ends.append(assembly.fixed_frame(name, Transform(IDENTITY, Vector(*point))))
         yield SpringParameters(ends[0], ends[1], spring.stiffness, spring.length, spring.damping)
 

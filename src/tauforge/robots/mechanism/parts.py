@@ -25,7 +25,7 @@ def _name(value: Any, field: str) -> str:
     return validation.text(value, field)
 
 
-def check_known(what: str, name: object, known: Collection[str], field: str) -> None:
+def check_part(what: str, name: object, known: Collection[str], field: str) -> None:
     """Refuses the name of a body or joint that there is none of."""
     if name not in known:
         raise ModelError(f"there is no {what} {name!r}", field=field, remedy=validation.known_names(name, known))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.errors import ModelError
-from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spherical, check_known
+from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spherical, check_part
 
 FREE, KEPT, HINGES, BALLS = range(4)
 
@@ -129,7 +129,7 @@ def check_connected(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) ->
             raise ModelError(f"two {'bodies' if what == 'body' else 'joints'} are called {repeated[0]!r}", field=what)
     for joint in joints:
         for field in ("parent", "child"):
-            check_known("body", getattr(joint, field), (GROUND_NAME, *names), f"{joint.name}.{field}")
+            check_part("body", getattr(joint, field), (GROUND_NAME, *names), f"{joint.name}.{field}")
     reached = distances(bodies, joints)
     lonely = [name for name in names if name not in reached]
     if lonely:

@@ -70,7 +70,7 @@ class SerialArm(ArmDescription):
     def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
         return {field: numbers.own_value(self, field) for field in known_fields(self, fields)}
 
-    varying_fields = computed_once(numbers.varying_fields)
+    varying_fields = property(numbers.varying_fields)
     varied_model = numbers.varied_model
     _check_varying = numbers.check_varying
     _fields_carrying = numbers.fields_carrying

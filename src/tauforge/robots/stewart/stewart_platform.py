@@ -70,7 +70,7 @@ class StewartPlatform(PlatformDescription):
     def identity(self) -> str:
         return f"{self.parameters!r} {self.axes_are_default} {self.model.limits!r} {self.model.platform_axes!r}"
 
-    varying_fields = computed_once(numbers.varying_fields)
+    varying_fields = property(numbers.varying_fields)
     varied_model = numbers.varied_model
     _check_varying = numbers.check_varying
     _fields_carrying = numbers.fields_carrying
@@ -142,8 +142,8 @@ class StewartPlatform(PlatformDescription):
         Identity: rates are the time derivatives of the lengths, accelerations those of the rates.
         """
         zero = arithmetic_of(pose).constant(np.zeros(6))
-        given = {"pose": pose, "twist": twist, "acceleration": acceleration}
-        arguments = {name: zero if x is None else x for name, x in given.items()}
+        rates = {"twist": twist, "acceleration": acceleration}
+        arguments = {"pose": pose} | {name: zero if x is None else x for name, x in rates.items()}
         found = LegMotions._make(self._answer("leg_motion", arguments))
         return found if self.universal_axes is not None else found._replace(universal_angles=None)
 

@@ -231,10 +231,10 @@ def test_bad_requests():
         kernel(*np.zeros((3, 6)))
 
     class Mine(tf.control.ComputedTorque):
-        """A user's law: the kernel would not see its methods."""
+        traceable = False
 
     law = Mine(arm.without_friction())
-    with pytest.raises(tf.UnsupportedFeatureError, match="rollout: on a GPU the law must be one of ours"):
+    with pytest.raises(tf.UnsupportedFeatureError, match="on a GPU need compiled steps: Mine does not say traceable"):
         gpu_formulas(_task_of(law))
 
 

@@ -23,6 +23,7 @@ from tauforge.control import (
     GravityPD,
     LegSpaceComputedTorque,
     ResolvedRate,
+    traceable_robot,
 )
 from tauforge.errors import TauforgeWarning
 from tauforge.evaluation import unmodified
@@ -30,7 +31,7 @@ from tauforge.evaluation.derivatives import with_derivatives
 from tauforge.evaluation.fast_path import is_installed
 from tauforge.evaluation.functions import Function
 from tauforge.robots.robot import noun_of
-from tauforge.simulation import Recording, method_loop, rollouts, traceable_robot
+from tauforge.simulation import Recording, method_loop, rollouts
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
 
@@ -436,7 +437,7 @@ def test_methods_of_its_own_are_called():
         for k in range(2):
             one = tf.simulate(CART, law, MOVE, plant=plant, initial=(starts[0][k], starts[1]), **options)
             assert np.abs(got.position[k] - one.position[::2]).max() < SAME_STEPS
-    assert not traceable_robot.can_compile(GravityPD(CART, 40.0, 5.0), Slower())
+    assert traceable_robot.why_not_compiled(GravityPD(CART, 40.0, 5.0), Slower()) == "slower has methods of its own"
 
 
 def test_angles_may_wrap():

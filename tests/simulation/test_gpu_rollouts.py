@@ -233,3 +233,50 @@ def test_a_mechanism_on_a_gpu(monkeypatch):
     monkeypatch.setattr(gpu_rollouts, "ONE_KERNEL_OPERATIONS", 100)
     with pytest.raises(tf.UnsupportedFeatureError, match=r"operations; at most 100 are one kernel of a GPU\. Give the"):
         tf.rollout(robot, initial=on_gpu(fall["initial"]), duration=0.01, control_period=1e-3)
+
+
+class Remembering(ComputedTorque):
+    """With a filter of the velocity, an integral of the forces and a push in time."""
+
+    memory = ("smooth", "sum")
+
+    def __init__(self, robot):
+        super().__init__(robot, 60.0, 12.0)
+        self.smooth, self.sum, self.push = np.zeros(robot.n), 0.5, 2.0
+
+    def force(self, t, position, velocity, target):
+        wave = self.push * np.sin(40 * t) - 0.1 * self.sum[..., None]
+        return super().force(t, position, self.smooth, target) + wave
+
+    def update(self, t, position, velocity, target, force):
+        return {"smooth": 0.4 * self.smooth + 0.6 * velocity, "sum": self.sum + np.sum(force, axis=-1)}
+
+
+@pytest.mark.parametrize("substeps", [1, 3])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_anybodys_law_on_a_gpu(dtype, substeps):
+    rng, law, period = np.random.default_rng(14), Remembering(ARM), MOVE.duration / 6
+    given = {
+        "initial": tuple((0.1 * rng.normal(size=(2, 5, ARM.n))).astype(dtype)),
+        "gains": {"push": rng.normal(size=5).astype(dtype)},
+        "forces": rng.normal(size=(5, 6, ARM.n)).astype(dtype),
+    }
+    schedule = {"control_period": period, "step": period / substeps, "record_every": 2}
+    expected = tf.rollout(ARM, law, MOVE, **given, **schedule)
+    assert expected.stepped_by == "machine code"
+    got = tf.rollout(ARM, law, MOVE, **{name: on_gpu(x) for name, x in given.items()}, **schedule)
+    for name in NAMES:
+        assert error(getattr(got, name), getattr(expected, name)) < (SAME if dtype == "float64" else SINGLE * 6), name
+
+
+def test_a_law_that_cannot_be_traced_is_refused_on_a_gpu():
+    class Branching(ComputedTorque):
+        def force(self, t, position, velocity, target):
+            return position if t > 0.01 else -position
+
+    initial = tuple(map(asarray, np.zeros((2, 1, ARM.n))))
+    match = (
+        r"rollouts on a GPU need compiled steps: test_gpu_rollouts.py:\d+ `return position if t > 0.01 .*a branch on"
+    )
+    with pytest.raises(tf.UnsupportedFeatureError, match=match):
+        tf.rollout(ARM, Branching(ARM), MOVE, initial=initial, control_period=0.01)

@@ -310,7 +310,7 @@ def test_what_is_not_compiled_says_so() -> None:
     one = tf.simulate(robot, law, move(), control_period=0.01, duration=0.02)
     assert error(runs.position[0], one.position[::10], core=2) < SAME_STEPS
     with pytest.raises(
-        tf.UnsupportedFeatureError, match=f"gains need compiled kernels.*a law closes loops of {robot.name}"
+        tf.UnsupportedFeatureError, match=f"gains need compiled steps.*a law closes loops of {robot.name}"
     ):
         tf.rollout(robot, law, move(), control_period=0.01, gains={"kp": law.kp})
     with pytest.raises(tf.UnsupportedFeatureError, match=f"by the 2 coordinates of {robot.name}.*have 5 entries"):

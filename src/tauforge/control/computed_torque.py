@@ -43,7 +43,7 @@ class ComputedTorque(Controller):
     check:  refuse gains that violate the paper's conditions of stability (after L4.3)
     """
 
-    compiles = True
+    traceable = True
 
     def __init__(self, robot: Robot, kp: ArrayLike = 100.0, kv: ArrayLike = 20.0, *, check: bool = True) -> None:
         self.robot = check_robot("robot", robot)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,13 +43,25 @@ class Controller(ABC):
     robot: Robot  # the law's model; a law without one need not have it
     task_space = False  # whether the target is a pose of the robot's tool
     period: float | None = None  # s, between two calls, for laws that keep a memory
-    # whether the force is arithmetic on the state, the target, arrays among the attributes and what the methods of the
-    # robot return, and does not depend on the time; it counts for our own classes only
-    compiles = False
+    # whether `force` and `update` are arithmetic on their arguments, attributes and what methods of the robot return
+    traceable = False
+    memory: tuple[str, ...] = ()  # attributes that `update` renews; they begin with the values that the law has
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "compiles" in vars(cls):
+            problem = f"the attribute compiles of {cls.__name__} is called traceable now"
+            raise ModelError(problem, field="compiles", remedy="Write traceable = True")
 
     @abstractmethod
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         """(..., m) N m or N, one for each actuator."""
+
+    def update(
+        self, t: float, position: Array, velocity: Array, target: MotionSample, force: Array
+    ) -> Mapping[str, ArrayLike]:
+        """The memory by name after an instant at which the actuators give these forces (..., m)."""
+        return {}
 
     def feedback(self) -> Feedback | None:
         """The law about its target, for the warning about loops that are sampled too slowly; None if not known."""
@@ -55,6 +69,64 @@ class Controller(ABC):
 
     def reset(self) -> None:  # noqa: B027 - most controllers have nothing to forget
         """Forget what was learnt; called when a simulation starts."""
+
+
+def parameters(law: Controller) -> dict[str, Array]:
+    """Numbers and arrays of floats among the attributes, which `rollout` takes as `gains`."""
+    found = {
+        k: v for k, v in vars(law).items() if isinstance(v, float | np.ndarray) and k not in (*law.memory, "period")
+    }
+    return {k: np.asarray(v) for k, v in found.items() if np.asarray(v).dtype == np.float64}
+
+
+def memory_of(law: Controller) -> dict[str, Array]:
+    """The memory of a law when a run begins, by name. ModelError where that is no array of finite numbers."""
+    found = {}
+    for name in law.memory:
+        value = np.array(getattr(law, name, np.nan), float)
+        if not np.isfinite(value).all():
+            problem = f"{type(law).__name__} remembers {name!r}, and has no attribute of that name with finite numbers"
+            raise ModelError(problem, field="memory", remedy="Set it in __init__ to what it is when a run begins")
+        found[name] = value
+    return found
+
+
+class RunningLaw:
+    """A law in a run, with what it remembers; the user's own law is reset, and then left as it is.
+
+    rows: (), or (N,) for a memory of each of N rows
+    """
+
+    def __init__(self, law: Controller, rows: tuple[int, ...] = ()) -> None:
+        law.reset()
+        start = memory_of(law)
+        self._law = copy.copy(law) if start else law
+        self._shapes = {name: (*rows, *value.shape) for name, value in start.items()}
+        vars(self._law).update({name: np.broadcast_to(x, self._shapes[name]).copy() for name, x in start.items()})
+
+    def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
+        return self._law.force(t, position, velocity, target)
+
+    @property
+    def memory(self) -> list[Array]:
+        return [vars(self._law)[name] for name in self._shapes]
+
+    def recall(self, memory: Sequence[Array]) -> None:
+        """Go on with another memory."""
+        for (name, shape), value in zip(self._shapes.items(), memory, strict=True):
+            vars(self._law)[name] = value.reshape(shape)
+
+    def remember(self, t: float, position: Array, velocity: Array, target: MotionSample, force: Array) -> None:
+        """Take the memory of the next instant. ModelError where `update` gives another one than the law has."""
+        if not self._shapes:
+            return
+        renewed = self._law.update(t, position, velocity, target, force)
+        try:
+            found = {k: np.broadcast_to(np.array(renewed[k], float), shape) for k, shape in self._shapes.items()}
+        except (KeyError, TypeError, ValueError) as error:
+            problem = f"update of {type(self._law).__name__} must return arrays of the shapes {self._shapes}: {error!r}"
+            raise ModelError(problem, field="memory") from None
+        vars(self._law).update(found)
 
 
 def check_functions(law: object, robot: object, **functions: str) -> None:
@@ -108,7 +180,7 @@ def check_actuator_motion(law: object, robot: Robot) -> None:
 
 def times(K: Array, errors: Array) -> Array:
     """K e for every row of errors (..., n)."""
-    return np.asarray(errors @ K.T)
+    return np.asanyarray(errors @ K.T)
 
 
 def gain_matrix(name: str, gain: ArrayLike, n: int) -> Array:

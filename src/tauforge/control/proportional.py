@@ -30,7 +30,7 @@ class PD(Controller):
             drive an error further away are refused
     """
 
-    compiles = True
+    traceable = True
 
     def __init__(self, robot: Robot, kp: ArrayLike, kv: ArrayLike) -> None:
         self.robot = check_robot("robot", robot)
@@ -74,6 +74,6 @@ class FeedforwardPD(PD):
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         wanted = self.robot.positions.at(target.position, near=position)
         needed = self.robot.inverse_dynamics(wanted, target.velocity, target.acceleration)
-        return np.asarray(super().force(t, position, velocity, target) + needed)
+        return np.asanyarray(super().force(t, position, velocity, target) + needed)
 
     feedback = PD.feedback  # what the model adds hardly depends on the errors

@@ -17,6 +17,10 @@ from tauforge.evaluation.fast_path import is_shortcut, remove
 
 Class = TypeVar("Class", bound=type)
 UNWRITTEN = ("__annotations__", "__annotate__", "__doc__")  # change without anybody's change: made when first asked for
+NOTHING = {  # what a class has that adds nothing to its bases
+    *UNWRITTEN, "__module__", "__qualname__", "__parameters__", "__abstractmethods__", "_abc_impl", "__firstlineno__",
+    "__static_attributes__", "__annotations_cache__", "__annotate_func__", "__dict__", "__weakref__", "__slotnames__",
+}  # fmt: skip
 _code = attrgetter("__code__", "__defaults__", "__kwdefaults__")
 
 
@@ -55,6 +59,12 @@ def is_unmodified(x: object) -> bool:
     """True if x is exactly of one of our classes, and nothing was replaced on them or on x."""
     kind = type(x)
     return _class_is_unmodified(kind) and all(map(_class_is_unmodified, _capabilities(kind))) and not own_methods(x)
+
+
+def plain_class(x: object) -> type | None:
+    """Our class that x is exactly of, or of a subclass that adds nothing; None for others."""
+    kind = next(base for base in type(x).__mro__ if base in _ours or not vars(base).keys() <= NOTHING)
+    return kind if _class_is_unmodified(kind) and type(type(x)) is type(kind) and not own_methods(x) else None
 
 
 def _class_is_unmodified(cls: type) -> bool:

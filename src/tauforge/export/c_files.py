@@ -14,9 +14,11 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.class_tools import with_field_docs
+from tauforge.control.controller import Controller
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.export import description
 from tauforge.export.functions import Wanted, check_extra, chosen
+from tauforge.export.law_steps import NO_LAWS, law_steps
 from tauforge.files import written_whole
 from tauforge.kernels.c99 import files
 from tauforge.kernels.c99.files import TestVectors, self_test
@@ -62,6 +64,8 @@ def export_c(
     *,
     loads: Sequence[str] = (),
     varying: Sequence[str] = (),
+    laws: Mapping[str, Controller] = NO_LAWS,
+    gains: Sequence[str] = (),
 ) -> ExportedC:
     """Write functions of a robot as C99 that needs no allocation, no state and no library but a square root.
 
@@ -75,6 +79,9 @@ def export_c(
                or "tip_wrench". Each function gets those that its method knows, after the state
     varying:   names of `robot.varying_fields`, such as "mass", that become arguments of the functions that depend on
                them, after the loads
+    laws:      laws that can be traced, by the names of the functions that are one step of each: from time, state,
+               target, gains and memory to the forces, and to the memory of the next step
+    gains:     numbers and arrays of these laws that become arguments; all others are constants
 
     The functions take one state, in the order of the method. A payload that never changes costs less as a part of the
     robot: export `robot.carrying(payload)`. The header tells the cost of each function and a bound of its stack.
@@ -87,14 +94,15 @@ def export_c(
     prefix = prefix_of(robot.name) if prefix is None else check_prefix(prefix)
     bits, folder = _bits(dtype), _folder(directory)
     dtype = f"float{bits}"
-    wanted, left_out = chosen(robot, functions, check_extra(robot, loads, varying))
+    wanted, left_out = chosen(robot, functions, check_extra(robot, loads, varying), laws=bool(laws))
+    wanted |= law_steps(robot, laws, gains)
     made, tests, notes = [], [], {}
     for name, one in wanted.items():
         try:
             function = CFunction(one.specification, one.described, prefix, bits)
             vectors, notes[name] = _measured(function, one, dtype)
         except UnsupportedFeatureError as error:
-            if functions is not None:
+            if functions is not None or name in laws:
                 raise
             left_out.append(f"{name}: {error.reason}.")
             continue

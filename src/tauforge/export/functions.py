@@ -17,6 +17,7 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.control.computed_torque import ComputedTorque
+from tauforge.control.traceable_robot import TraceableRobot
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation.arguments import check_names
 from tauforge.evaluation.functions import Argument, Function, choices, flat, results_of
@@ -28,8 +29,6 @@ from tauforge.kernels.specification import Shape, Specification
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
-from tauforge.simulation.step_formulas import NO_TIME
-from tauforge.simulation.traceable_robot import TraceableRobot
 from tauforge.tracing.graph import Graph, trace
 
 SPREAD = 0.1  # of varying fields about the robot's own values, in the states that functions are tried on
@@ -51,21 +50,27 @@ class Wanted(NamedTuple):
     reference: Callable[[Sequence[Array]], tuple[Array, ...]]
 
 
-def chosen(robot: Robot, functions: Sequence[str] | None, extra: Extra) -> tuple[dict[str, Wanted], list[str]]:
+def chosen(
+    robot: Robot, functions: Sequence[str] | None, extra: Extra, *, laws: bool = False
+) -> tuple[dict[str, Wanted], list[str]]:
     """The functions by name, and what the robot has beside them but cannot do.
 
     functions: names, or None for all
+    laws:      whether there are others, so that no name need be given
     """
     robot._check_loads(extra.loads, {})
-    found, left_out = _everything(robot, extra) if functions is None else (_named(robot, functions, extra), [])
+    if functions is None:
+        found, left_out = _everything(robot, extra)
+    else:
+        found, left_out = _named(robot, functions, extra, laws=laws), []
     check_all_used(extra, [wanted.extra for wanted in found.values()])
     return found, left_out
 
 
-def _named(robot: Robot, functions: Sequence[str], extra: Extra) -> dict[str, Wanted]:
+def _named(robot: Robot, functions: Sequence[str], extra: Extra, *, laws: bool) -> dict[str, Wanted]:
     if isinstance(functions, str) or not all(isinstance(name, str) for name in functions):
         raise UnsupportedFeatureError(f"expected a sequence of names, got {functions!r}", field="functions")
-    if not functions:
+    if not functions and not laws:
         raise UnsupportedFeatureError("no function is named", field="functions", remedy="Leave it out for all of them")
     for name in functions:
         if name not in robot.functions and name != COMPUTED_TORQUE:
@@ -206,7 +211,7 @@ def computed_torque(robot: Robot, extra: Extra = NO_EXTRA) -> Specification:
         position, velocity, *target, kp, kv = (np.array(x, dtype=object) for x in columns[: len(names)])
         given = dict(zip((*extra.loads, *extra.varying), columns[len(names) :], strict=True))
         law.robot, law.kp, law.kv = _recorded(robot, extra, given), np.diag(kp), np.diag(kv)
-        return list(law.force(NO_TIME, position, velocity, MotionSample(*target)))
+        return list(law.force(0.0, position, velocity, MotionSample(*target)))
 
     def make_graph() -> Graph:
         try:
@@ -250,7 +255,7 @@ def step_reference(robot: Robot, extra: Extra, arguments: Sequence[Array]) -> tu
     more = [x.astype(float) for x in arguments[7:]]
     if more:
         law.robot = _Loaded(robot, partial(_forces, robot, extra, more))
-    return (law.force(NO_TIME, position, velocity, MotionSample(*target)),)
+    return (law.force(0.0, position, velocity, MotionSample(*target)),)
 
 
 def _forces(robot: Robot, extra: Extra, more: list[Array], *state: Array, **_: Any) -> Array:

@@ -113,6 +113,9 @@ def _check_controller(
     if own_period is not None and not (given and math.isclose(own_period, given, rel_tol=STEP_ROUNDING)):
         problem = f"expected {own_period} s, the period with which the controller learns, got {given!r}"
         raise ModelError(problem, field="control_period", remedy="Make both the same")
+    if controller.memory and given is None:
+        problem = f"{type(controller).__name__} remembers {', '.join(controller.memory)} from one period to the next"
+        raise ModelError(problem, field="control_period", remedy="Give control_period=")
     if controller.task_space and initial is None:
         problem = "the initial state is missing, and a motion of the tool does not determine the joints"
         raise ModelError(problem, field="initial")

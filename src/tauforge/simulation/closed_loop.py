@@ -6,15 +6,15 @@ after block and needs no more memory than the rows that it keeps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array, real_number
-from tauforge.control.controller import Controller
+from tauforge.control.controller import Controller, RunningLaw
 from tauforge.errors import ConvergenceError, ModelError, ShapeError
-from tauforge.motion.motion import Motion
+from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law, numbers
 from tauforge.simulation.compiled_loop import ROWS_AT_ONCE, CompiledLoop, Force
@@ -42,6 +42,8 @@ class ClosedLoop:
         self.controller, self.motion, self.sensors = controller, motion, sensors
         self.disturbance, self.limits = disturbance, limits
         self._last: tuple[float, Array, Force] | None = None
+        self._law: RunningLaw | None = None
+        self._seen: tuple[float, Array, Array, MotionSample] | None = None
         if isinstance(controller, Controller):
             controller.reset()
         if sensors is not None:
@@ -63,6 +65,8 @@ class ClosedLoop:
             return self._last[2]
         wanted = self._wanted(t, y)
         given = wanted if self.limits is None else np.clip(wanted, -self.limits, self.limits)
+        if self._law is not None and self._seen is not None:
+            self._law.remember(*self._seen, given)
         self._last = (t, y.copy(), Force(given, given != wanted))
         return self._last[2]
 
@@ -77,7 +81,9 @@ class ClosedLoop:
             position = self.robot.positions.at(measured, near=position)
         if isinstance(self.controller, Controller):
             assert self.motion is not None
-            wanted = self.controller.force(t, position, velocity, self.motion.sample(t))
+            self._law = self._law or RunningLaw(self.controller)
+            self._seen = (t, position, velocity, self.motion.sample(t))
+            wanted = self._law.force(*self._seen)
         else:
             answer = self.controller(t, position, velocity)
             wanted = numbers(answer)
@@ -85,6 +91,17 @@ class ClosedLoop:
                 raise ShapeError("controller", expected=f"{m} forces", got=f"{answer!r}")
         _check_finite(wanted, f"the controller returned non-finite forces at t = {t:.6g} s")
         return wanted
+
+    @property
+    def memory(self) -> list[Array]:
+        """What the law remembers now."""
+        return [] if self._law is None else self._law.memory
+
+    def recall(self, memory: Sequence[Array]) -> None:
+        """Go on with another memory, when steps were made without this loop."""
+        if memory and isinstance(self.controller, Controller):
+            self._law = self._law or RunningLaw(self.controller)
+            self._law.recall(memory)
 
     def wrench(self, t: float) -> Array | None:
         if self.disturbance is None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.control.law_graph import TARGETS, TIME
 from tauforge.evaluation.evaluator import kernels_allowed
 from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.cpu.engine import Loaded
@@ -19,14 +20,14 @@ from tauforge.simulation.integrators import AHEAD as STAGES
 from tauforge.simulation.method_loop import MethodLoop
 from tauforge.simulation.recording import MACHINE_CODE, METHODS
 from tauforge.simulation.rollout_task import RolloutTask
-from tauforge.simulation.step_formulas import ADDED, AHEAD, FORCE, LIMITS, TARGET_ARGUMENTS, StepFormulas
+from tauforge.simulation.step_formulas import ADDED, AHEAD, FORCE, LIMITS, StepFormulas
 from tauforge.validation import counted
 
 STEPS_AT_ONCE = 2**18  # of single rows, between two looks at the keyboard: some hundredths of a second
 ROWS_AT_ONCE = 512  # of a recording, which are looked at and completed at once
 PERIODS_AT_ONCE = 4096  # for whose targets there is room
 FINITE = float(np.finfo(float).max)
-SHARED = (*TARGET_ARGUMENTS, AHEAD, LIMITS)  # arguments that all rows share
+SHARED = (*TARGETS, TIME, AHEAD, LIMITS)  # arguments that all rows share
 Named = tuple[Loaded, list[str]]  # machine code, and the names of its arguments
 Places = Mapping[str, Place]  # of operands, by the names of the formulas
 
@@ -77,7 +78,9 @@ class CompiledLoop:
         self.state = columns(task.rows, sum(self.widths))
         self.force = columns(task.rows, 2 * m if formulas.limits else m)
         self.most = max(1, min(schedule.periods, PERIODS_AT_ONCE, STEPS_AT_ONCE // (task.rows * schedule.substeps)))
-        self.targets = np.zeros((len(TARGET_ARGUMENTS), (2 if continuous else 1) * self.most + 1, task.plant.n))
+        instants = (2 if continuous else 1) * self.most + 1
+        self.targets = [np.zeros((instants, math.prod(core))) for core in formulas.targets.values()]
+        self.memory = [columns(task.rows, self.most + 2, math.prod(core)) for core in formulas.memory.values()]
         self._added: Array | None = None
         if formulas.added and task.forces is not None:
             self._added = task.forces.reshape(-1, schedule.periods, m)
@@ -97,6 +100,7 @@ class CompiledLoop:
         """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods."""
         task, schedule = self.task, self.task.schedule
         fill(self.state, self.space.pack(task.position, task.velocity))
+        self.recall(task.memory)
         found = self.room(len(kept))
         for k in self.walk(found, np.array(kept) * schedule.substeps, 0, schedule.periods):
             report(k / schedule.periods)
@@ -130,6 +134,7 @@ class CompiledLoop:
             loop.restart()
             while not loop.run(places):
                 self._mend(loop, begin, places, kept[len(self.widths)])
+            self._remember(end - begin)
             yield end
 
     def advance(self, y: Array, first: int) -> tuple[Array, Array, Force | None]:
@@ -146,6 +151,8 @@ class CompiledLoop:
             self._one = self.loop(kept), kept
         loop, kept = self._one
         fill(self.state, y[None])
+        if not first:
+            self.recall(self.task.memory)
         last = min(first + most, schedule.periods)
         self._prescribe(first, last)
         steps = (last - first) * schedule.substeps
@@ -157,6 +164,7 @@ class CompiledLoop:
         sound = np.isfinite(forces[: done + at_the_end]).all(axis=-1)
         until = len(sound) if sound.all() else int(sound.argmin())
         good = min(until, done) // schedule.substeps * schedule.substeps
+        self._remember(good // schedule.substeps)
         until = until if until > done else good
         given, wanted = forces[:until, :m].copy(), forces[:until, m:] if self.formulas.limits else forces[:until]
         force = Force(given, given != wanted) if until else None
@@ -184,16 +192,21 @@ class CompiledLoop:
         if self._added is not None:
             block, instant = self.added.strides[:2]
             fixed[ADDED] = Place(self.added, 0, block if len(self.added) > 1 else 0, instant)
+        renewed = []  # the memory of the next instant has another place: results must not overwrite arguments
+        for name, memory in zip(formulas.memory, self.memory, strict=True):
+            block, instant = memory.strides[:2]
+            fixed[name] = Place(memory, 0, block, instant)
+            renewed.append(Place(memory, instant, block, instant))
         calls: tuple[list[Call], list[Call], list[Call]] = ([], [], [])
         slopes, ends = dict.fromkeys(formulas.slopes(), Place(self._still)), dict(state)
         for stage in range(stages):
             before = {**fixed, **slopes, AHEAD: Place(self._ahead, stage * number)}
-            for name, target in zip(TARGET_ARGUMENTS, self.targets, strict=True):
+            for name, target in zip(formulas.targets, self.targets, strict=True):
                 instant = target.strides[0]
                 halves = round(2 * self._ahead[stage] / formulas.h) if self.continuous else 0
                 before[name] = Place(target, halves * instant, 0, 2 * instant if self.continuous else instant)
             if self._law is not None and (stage == 0 or self.continuous):
-                calls[2 if stage else 0].append(_call(self._law, before, [force]))
+                calls[2 if stage else 0].append(_call(self._law, before, [force, *renewed]))
             slopes = parts(formulas.slopes(), None, stage)
             calls[2 if stage else 1].append(_call(self._stage, before, list(slopes.values())))
             ends |= parts(formulas.slopes(stage), None, stage)
@@ -221,10 +234,29 @@ class CompiledLoop:
         y = np.concatenate(parts, axis=-1)
         return self.space.position(y), self.space.velocity(y)
 
+    @property
+    def memory_now(self) -> list[Array]:
+        """(rows, numbers) each, at the instant that is reached."""
+        return [_rows(memory[:, 0])[: self.task.rows] for memory in self.memory]
+
+    def recall(self, memory: Sequence[Array]) -> None:
+        """Go on with another memory, of each row or of all."""
+        for kept, given in zip(self.memory, memory, strict=True):
+            fill(kept[:, 0], np.broadcast_to(given.reshape(-1, kept.shape[2]), (self.task.rows, kept.shape[2])))
+
+    def _remember(self, instants: int) -> None:
+        """Let the memory that was reached be the first."""
+        for memory in self.memory:
+            memory[:, 0] = memory[:, instants]
+
     def _ask_again(self, k: int, rows: Array, y: Array, force: Array) -> None:
-        """Put the answer of the law's own methods where its formulas refuse one; not for gains, which these lack."""
+        """Put the answer of the law's own methods where its formulas refuse one.
+
+        Not for gains, which these lack, nor with a memory, which the formulas have lost with their answer.
+        """
         lost = np.isnan(force).any(axis=-1)
-        if lost.any() and self.own is not None and self.task.controller is not None and not self.task.gains:
+        able = self.task.controller is not None and not self.task.gains and not self.memory
+        if lost.any() and self.own is not None and able:
             lost &= np.isfinite(y).all(axis=-1)
             force[lost] = self._methods(self.own).forces(k, y[lost], rows[lost])
 
@@ -240,7 +272,7 @@ class CompiledLoop:
         if task.controller is not None and task.motion is not None:
             halves = np.arange(2 * begin, 2 * end + 1) if self.continuous else 2 * np.arange(begin, end + 1)
             times = task.schedule.period * (halves / 2)
-            for target, sampled in zip(self.targets, task.motion.sample(times), strict=True):
+            for target, sampled in zip(self.targets, (*task.motion.sample(times), times[:, None]), strict=False):
                 target[: len(times)] = sampled
         if self._added is not None:
             given = self._added[:, begin : end + 1]
@@ -281,9 +313,6 @@ def compiled_loop(
     """The loop, or the reason why there is none."""
     if not kernels_allowed():
         return "kernels are switched off"
-    if not task.compiles:
-        law = "its law" if task.controller is None else type(task.controller).__name__
-        return f"{task.plant.name} and {law} are not ours throughout, or have no formulas"
     try:
         return CompiledLoop(task, task.formulas(limits=limits is not None), own, limits=limits, **options)
     except NoKernelError as error:

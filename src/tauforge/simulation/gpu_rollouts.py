@@ -16,7 +16,7 @@ import numpy as np
 
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.kernels import LOCK
-from tauforge.kernels.backends import backend_of
+from tauforge.kernels.backends import NoKernelError, backend_of
 from tauforge.kernels.cuda import arrays, kernel
 from tauforge.kernels.cuda.adjoint_source import Adjoint, adjoint_source, gains_source
 from tauforge.kernels.cuda.dialect import BLOCK_THREADS
@@ -32,10 +32,10 @@ _recent: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
 
 def gpu_formulas(task: RolloutTask) -> StepFormulas:
-    if not task.compiles:
-        problem = "on a GPU the law must be one of ours, and the robot one whose steps are compiled"
-        raise UnsupportedFeatureError(problem, field="rollout")
-    formulas = task.formulas(alone=True)
+    try:
+        formulas = task.formulas(alone=True)
+    except NoKernelError as error:
+        raise UnsupportedFeatureError(f"rollouts on a GPU need compiled steps: {error}", field="rollout") from None
     if task.may_refuse:
         space = task.plant.state_space.formulas
         if space is not None and space.float64_for and task.position.dtype != np.float64:
@@ -52,7 +52,7 @@ def gpu_formulas(task: RolloutTask) -> StepFormulas:
 
 def loop_of(formulas: StepFormulas) -> Loop:
     """The loop that the kernel repeats; its source (`loop_source`) needs no GPU."""
-    counts = len(formulas.state), len(formulas.targets)
+    counts = len(formulas.state), len(formulas.memory), len(formulas.targets)
     return Loop(formulas.controlled_step(), formulas.held_step(), *counts, bool(formulas.added))
 
 
@@ -64,14 +64,15 @@ class Operands:
     added:      the forces with the strides of rows, periods and numbers
     """
 
-    def __init__(self, task: RolloutTask, *, keep: bool = False) -> None:
+    def __init__(self, task: RolloutTask, formulas: StepFormulas, *, keep: bool = False) -> None:
         """keep: copies what the user may change before it is read again"""
         cupy, dtype, rows = arrays.cupy(), task.position.dtype, task.rows
         self.prescribed = cupy.empty(0, dtype)
         if task.controller is not None and task.motion is not None:
             times = task.schedule.period * np.arange(task.schedule.periods + 1)
-            self.prescribed = cupy.asarray(np.concatenate(task.motion.sample(times), axis=1), dtype)
-        gains = [(value, vars(task.controller)[name].shape) for name, value in task.gains.items()]
+            sampled = [*task.motion.sample(times), times[:, None]][: len(formulas.targets)]
+            self.prescribed = cupy.asarray(np.concatenate(sampled, axis=1), dtype)
+        gains = list(zip(task.gains.values(), formulas.gains.values(), strict=True))
         fields = [(value, field_shape(task.plant, name)) for name, value in task.plant_numbers.items()]
         parts = [as_rows(cupy.asarray(value, dtype), core, rows).T for value, core in (*gains, *fields)]
         self.constants = cupy.ascontiguousarray(cupy.concatenate(parts)) if parts else cupy.empty(0, dtype)
@@ -99,7 +100,7 @@ def gpu_records(task: RolloutTask, every: int) -> tuple[Any, Any, Any]:
         state = (task.position, task.velocity)
         if task.may_refuse:
             state = backend_of("cuda").compile(formulas.packed(), str(task.position.dtype))(*state)
-        records = filled_records(task, loop_of(formulas), Operands(task), every, state)
+        records = filled_records(task, loop_of(formulas), Operands(task, formulas), every, state)
         if not task.may_refuse:
             return parts_of(task, records)
         *parts, force = columns_of(records, [*formulas.state.values(), formulas.forces_shape])
@@ -124,7 +125,8 @@ def filled_records(
     """
     cupy, schedule, rows = arrays.cupy(), task.schedule, task.rows
     first: list[Any] = []
-    for array in (task.position, task.velocity) if state is None else state:
+    memory = [cupy.broadcast_to(cupy.asarray(x.ravel(), task.position.dtype), (rows, x.size)) for x in task.memory]
+    for array in (*((task.position, task.velocity) if state is None else state), *memory):
         way = arrays.walk(array, (rows,), array.shape[1:])
         first += [way.array, np.int64(way.row), np.int64(way.step)]
     kept = schedule.periods * schedule.substeps + 1 if every_step else len(schedule._replace(every=every).kept)
@@ -195,7 +197,7 @@ class GpuReversePass:
         self.adjoint = adjoint_of(self.formulas)
         self.dtype, self.width = task.position.dtype, 2 * task.plant.n + len(task.plant.actuators)
         with task.device:
-            self.operands = Operands(task, keep=True)
+            self.operands = Operands(task, self.formulas, keep=True)
             self.spacing = self._spacing()
             self.checkpoints = filled_records(task, self.adjoint.loop, self.operands, self.spacing)
             self.records = parts_of(task, self._recorded())

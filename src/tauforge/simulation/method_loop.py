@@ -8,6 +8,8 @@ from contextlib import suppress
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.control.controller import RunningLaw
+from tauforge.control.traceable_robot import kernel_stands_for
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.arguments import in_rows
 from tauforge.evaluation.unmodified import own_methods
@@ -17,7 +19,6 @@ from tauforge.robots.state_space import StateSpace
 from tauforge.simulation.integrators import ENDING_ERRORS, RAN_AWAY, rk4
 from tauforge.simulation.recording import METHODS
 from tauforge.simulation.rollout_task import RolloutTask
-from tauforge.simulation.traceable_robot import kernel_stands_for
 
 Acceleration = Callable[[Array, Array, Array], Array]  # of positions, velocities and forces
 RatesUnder = Callable[[Array, Array], Array]  # of states and forces
@@ -37,11 +38,13 @@ class MethodLoop:
         self.task, self.plant, self.space, self.h = task, plant, plant.state_space, task.schedule.step
         self.rates, self.fields = rates_of(plant, fields, rows), in_rows(plant, fields, rows)
         self.reasons: dict[int, str] = {}
+        self._law: RunningLaw | None = None
 
     def records(self, kept: Sequence[int], report: Callable[[float], None]) -> tuple[Array, Array, Array]:
         """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods."""
         task, schedule, plant, space = self.task, self.task.schedule, self.plant, self.space
         y = space.pack(task.position, task.velocity)
+        self._law = None if task.controller is None else RunningLaw(task.controller, (task.rows,))
         widths = (plant.positions.size, plant.n, len(plant.actuators))
         position, velocity, force = (np.empty((task.rows, len(kept), width)) for width in widths)
         places = {k: place for place, k in enumerate(kept)}
@@ -61,10 +64,16 @@ class MethodLoop:
         """(N, m) at an instant. rows: whose states these are"""
         task, target, added = self.task, self.task.target(k), self.task.added(k)
         force = np.zeros((len(y), len(self.plant.actuators)))
-        if task.controller is not None and target is not None:
-            t = task.schedule.period * k
-            force = force + task.controller.force(t, self.space.position(y), self.space.velocity(y), target)
-        return force if added is None else force + (added[rows] if added.ndim > 1 else added)
+        if added is not None:
+            force += added[rows] if added.ndim > 1 else added
+        law = self._law or task.controller
+        if law is None or target is None:
+            return force
+        seen = (task.schedule.period * k, self.space.position(y), self.space.velocity(y), target)
+        force += law.force(*seen)
+        if self._law is not None:
+            self._law.remember(*seen, force)
+        return force
 
     def held(self, y: Array, force: Array) -> Array:
         reached = self._stepped(self.rates, y, force)

@@ -99,9 +99,10 @@ class ProcessorReversePass:
     """
 
     def __init__(self, task: RolloutTask) -> None:
-        self.task, formulas = task, task.formulas(alone=True)
+        self.task = task
         self.gains, numbers = tuple(task.gains.values()), tuple(task.plant_numbers.values())
         try:
+            formulas = task.formulas(alone=True)
             self.loop, self._one = CompiledLoop(task, formulas, None), Lock()
             self.back = StepAdjoint(formulas, task.plant, numbers, self.loop.parted)
             self._law_back = None
@@ -152,8 +153,8 @@ class ProcessorReversePass:
                     by_added[:, k] = force_bar
                 target = task.target(k)
                 if self._law_back is not None and target is not None:
-                    wanted = map(np.ascontiguousarray, target)
-                    parts = self.loop.parted(y)
+                    given = [*map(np.ascontiguousarray, target), np.array(schedule.period * k)]
+                    parts, wanted = self.loop.parted(y), given[: len(self.loop.targets)]
                     found = self._law_back(*parts, *wanted, *self.gains, force_bar)
                     bar = bar + np.concatenate(found[: len(parts)], axis=1)
                     add_to(steered, found[len(parts) :])

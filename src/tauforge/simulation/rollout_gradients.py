@@ -54,10 +54,11 @@ LEFT = "the motion ran away, or came near a singular position, beyond which it h
 def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBack]:
     """A rollout, and the function that pulls gradients back through it.
 
-    The arguments are those of `rollout`. The law must be one of ours, or None, and the robot one whose steps are
-    compiled. The second result is called with the gradients of some number, such as a cost, by the rollout's arrays:
-    pull_back(position=..., velocity=..., force=...), each of the shape of that array, 0 if left out. It returns a
-    RolloutGradient by the initial states and by every array among varying, payload, gains and forces that was given.
+    The arguments are those of `rollout`. The law must be one that can be traced and has no memory, or None, and the
+    robot one whose steps are compiled. The second result is called with the gradients of some number, such as a cost,
+    by the rollout's arrays: pull_back(position=..., velocity=..., force=...), each of the shape of that array, 0 if
+    left out. It returns a RolloutGradient by the initial states and by every array among varying, payload, gains and
+    forces that was given.
 
     What rows share, such as gains (n, n), gets the sum over the rows. Rows that ran away have NaN gradients, and no
     part in such sums. States are kept at intervals and computed again in between where they would take too much memory.
@@ -66,9 +67,11 @@ def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBa
     """
     task = rollout_task(*given, **options)
     plant, controller, initial = task.plant, task.controller, options.get("initial")
-    if not task.compiles or not (task.on_gpu or kernels_allowed()):
-        problem = "gradients need compiled kernels, one of our own laws, and a robot whose steps are compiled"
-        raise UnsupportedFeatureError(problem, field="rollout")
+    why = task.why_not_compiled or (None if task.on_gpu or kernels_allowed() else "kernels are switched off")
+    if why is None and task.memory:
+        why = f"{type(task.controller).__name__} has a memory, through which there are no gradients"
+    if why is not None:
+        raise UnsupportedFeatureError(f"gradients need compiled steps: {why}", field="rollout")
     if task.may_refuse and task.on_gpu:
         problem = f"gradients through rollouts of {plant.name} run on the processor only"
         remedy = "Give the initial states as NumPy arrays"

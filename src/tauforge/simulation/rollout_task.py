@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import Controller
+from tauforge.control.controller import Controller, memory_of, parameters
+from tauforge.control.traceable_robot import why_not_compiled
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.evaluation.arguments import check_names, check_values
 from tauforge.evaluation.unmodified import method_is_ours
+from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.arrays import KERNEL_DTYPES, is_on_gpu
 from tauforge.kernels.specification import Shape
@@ -26,7 +28,6 @@ from tauforge.robots.state_space import PlainState
 from tauforge.simulation import checks
 from tauforge.simulation.stability import warn_of_sampling
 from tauforge.simulation.step_formulas import Given, StepFormulas, field_shape
-from tauforge.simulation.traceable_robot import can_compile
 from tauforge.validation import did_you_mean
 
 AS_A_CLASS = (
@@ -93,9 +94,11 @@ class RolloutTask(NamedTuple):
         return device
 
     @property
-    def compiles(self) -> bool:
-        """True if law, dynamics and integrator can be one kernel."""
-        return can_compile(self.controller, self.plant) and (self.payload is None or self._payload_is_argument)
+    def why_not_compiled(self) -> str | None:
+        """Reason for which law and dynamics have no kernels; None if they may, once the law is recorded."""
+        if self.payload is not None and not self._payload_is_argument:
+            return f"formulas of {self.plant.name} take no payload"
+        return why_not_compiled(self.controller, self.plant)
 
     @property
     def may_refuse(self) -> bool:
@@ -123,8 +126,16 @@ class RolloutTask(NamedTuple):
         return {**self.fields, **self.plant._fields_carrying(self.payload, self.fields)}
 
     def formulas(self, *, alone: bool = False, limits: bool = False) -> StepFormulas:
+        """NoKernelError where the law cannot be recorded, or there are no formulas of the plant."""
+        if self.why_not_compiled is not None:
+            raise NoKernelError(self.why_not_compiled)
         given = Given(tuple(self.gains), tuple(self.plant_numbers), self.forces is not None, limits)
         return StepFormulas(self.controller, self.plant, given, self.schedule.step, alone=alone)
+
+    @property
+    def memory(self) -> list[Array]:
+        """The memory of the law when the run begins."""
+        return [] if self.controller is None else [*memory_of(self.controller).values()]
 
     def target(self, k: int) -> MotionSample | None:
         """At instant k; None without a law."""
@@ -221,8 +232,8 @@ def rollout_task(
     task = RolloutTask(controller, real, motion, q, qd, own_gains, fields, payload, added, schedule)
     if payload is not None and not task.on_gpu:
         real._fields_carrying(payload, fields)  # says so where the plant cannot carry one
-    if own_gains and not task.compiles:
-        problem = "gains can be given for our own laws only, of robots whose steps are compiled"
+    if own_gains and task.why_not_compiled is not None:
+        problem = f"gains need compiled steps: {task.why_not_compiled}"
         raise UnsupportedFeatureError(problem, field="gains")
     _check_places(task)
     if not own_gains:
@@ -252,7 +263,7 @@ def _fields(real: Robot, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _gains(controller: Controller | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    known = {} if controller is None else {k: v for k, v in vars(controller).items() if isinstance(v, np.ndarray)}
+    known = {} if controller is None else parameters(controller)
     found: dict[str, Any] = {}
     for name, value in given.items():
         if name not in known:
@@ -277,7 +288,8 @@ def _leading(
     """The leading shape of everything that may differ from row to row."""
     cores = {name: (value, field_shape(real, name)) for name, value in fields.items()}
     cores |= {} if payload is None else {PAYLOAD.name: (payload.numbers(), PAYLOAD.core)}
-    cores |= {name: (value, vars(controller)[name].shape) for name, value in gains.items()}
+    own = {} if controller is None else parameters(controller)
+    cores |= {name: (value, own[name].shape) for name, value in gains.items()}
     return {name: tuple(value.shape[: value.ndim - len(core)]) for name, (value, core) in cores.items()}
 
 

@@ -59,7 +59,7 @@ class Rollout:
     target_position: Array
     places: Array | None = None
     reasons: dict[int, str] | None = None
-    stepped_by: str = ""
+    stepped_by: str = MACHINE_CODE
 
     def __repr__(self) -> str:
         runs, instants = self.position.shape[:2]
@@ -115,18 +115,19 @@ def rollout(
     plant:          the robot that really moves, default `robot`
     varying:        fields of the plant, an array with a leading N each, as in its `kernel`: {"mass": (N, n)}
     payload:        what the plant really holds, one or a batch of N; the controller does not know of it
-    gains:          of the controller instead of its own, an array with a leading N each: {"kp": (N, n, n)}, or one
-                    matrix (n, n); they are not checked for stability
+    gains:          of the controller instead of its own, numbers and arrays of floats among its attributes, with a
+                    leading N each: {"kp": (N, n, n)}, or one for all rows; they are not checked for stability
     forces:         (N, periods, m) or (periods, m), N m or N: in every control period added to those of the controller
     record_every:   keeps one control instant in so many; the last is always kept
     progress:       True for a bar on the terminal, or a callable given the share done, from 0 to 1
 
-    Our own laws run compiled. Controllers of other classes, and robots with a method accelerations or forward_dynamics
-    of their own, are asked by their own methods. Rows that come near a singular position are left to the methods of law
-    and robot, too, as long as these find a way. Rows that start where a motion moves neither mass nor inertia are NaN;
-    `simulate` does not start there.
+    Laws that can be traced run compiled. Other laws, and robots with a method accelerations or forward_dynamics of
+    their own, are asked by their own methods; `stepped_by` of the result says so, with the line that cannot be traced.
+    Rows that come near a singular position are left to the methods of law and robot, too, as long as these find a way;
+    to those of the robot alone for laws with a memory. Rows that start where a motion moves neither mass nor inertia
+    are NaN; `simulate` does not start there.
     Where `initial` are CuPy arrays, all rows run on their GPU in their precision, and the rows of the result are CuPy
-    arrays; for our own laws only. The forces must be on that GPU, too.
+    arrays; for laws that can be traced only. The forces must be on that GPU, too.
     StiffFrictionWarning and UnstableLoopWarning as in `simulate`; the latter for the law's own gains and the plant's
     own numbers.
     Identity: every row equals `simulate` with method="rk4" and the same control period.
@@ -206,9 +207,7 @@ def loop_of(task: RolloutTask) -> CompiledLoop | MethodLoop:
     if isinstance(found, CompiledLoop):
         return found
     if task.gains:
-        raise UnsupportedFeatureError(
-            f"gains need compiled kernels, which are not to be had here: {found}", field="gains"
-        )
+        raise UnsupportedFeatureError(f"gains need compiled steps: {found}", field="gains")
     return MethodLoop(task, found)
 
 

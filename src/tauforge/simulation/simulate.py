@@ -119,7 +119,11 @@ def simulate(
             if isinstance(compiled, CompiledLoop):
                 rows, rates, force = compiled.advance(y, k // schedule.substeps)
             if force is None:
+                if isinstance(compiled, CompiledLoop):
+                    loop.recall(compiled.memory_now)
                 rows, rates, (force, stop) = y[None], None, loop.asked(h * k, y)
+                if isinstance(compiled, CompiledLoop):
+                    compiled.recall(loop.memory)
                 if k < steps and stop is None:
                     times = h * np.arange(k, min(k + length, steps) + 1)
                     rows, stop = advance(loop.rates(force if hold else None), times, y)

@@ -16,24 +16,21 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar, select
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
+from tauforge.control.law_graph import LawGraph, named
 from tauforge.evaluation.unmodified import is_unmodified
 from tauforge.kernels.specification import Shape, Specification, inputs_of
-from tauforge.motion.motion import MotionSample
 from tauforge.robots.loads import PAYLOAD
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import ALONE, Judged, PlainFormulas, StateFormulas, formula_results
 from tauforge.simulation.integrators import WEIGHTS, rk4
-from tauforge.simulation.traceable_robot import TraceableRobot
 from tauforge.tracing.differentiation import pulled_back
 from tauforge.tracing.graph import Graph, trace
 
 Scalars = Sequence[Scalar]
 Formula = Callable[..., list[Scalar]]
 Shapes = dict[str, Shape]
-TARGET_ARGUMENTS = ("target", "target_rate", "target_acceleration")
 FORCE, ADDED, ACCELERATION, AHEAD, LIMITS = "force", "added_force", "acceleration", "ahead", "limits"
 BAR = "_bar"  # ends the name of the gradient by a quantity
-NO_TIME = math.nan  # laws that are compiled do not look at the time
 _operations: dict[str | None, int] = {}  # of a step, by what it is traced from
 
 
@@ -66,33 +63,27 @@ class StepFormulas:
         self._plant, self.given, self.h = copy.copy(plant), given, h  # kernels must not keep a robot alive
         self._most = ALONE if alone else 1.0
         space = plant.state_space.formulas
-        assert space is not None  # `can_compile`
+        assert space is not None  # `why_not_compiled`
         # asked now, for a copy has forgotten all that was computed
         self.state: Shapes = {name: (numbers,) for name, numbers in space.parts.items()}
         self.forces_shape: Shape = (len(plant.actuators),)
         self._n, self._position_size = plant.n, plant.positions.size
-        self._law: Any = None
-        self._gains: dict[str, Array] = {}
         own = _identity(plant)
         self._origin = None if own is None else f"{h!r} {given} {alone} {own}"
-        self._law_origin = self._origin
-        if controller is not None:
-            # copies: the kernel may be traced when the user's arrays have been changed
-            self._gains = {name: np.array(value) for name, value in vars(controller).items() if name != "robot"}
-            self._law = copy.copy(controller)
-            self._law.robot = copy.copy(controller.robot)
-            constant = {name: value.tolist() for name, value in self._gains.items() if name not in given.gains}
-            law = f"{type(controller).__module__}.{type(controller).__qualname__} {constant}"
-            model = controller.robot
-            known = own if model is plant else _identity(model)
-            self._law_origin = None if own is None or known is None else f"{self._origin} {law} {known}"
+        self._law = None if controller is None else LawGraph(controller, plant, given.gains)
+        self._law_origin = self._origin and f"{self._origin} {self._law.origin if self._law else ''}"
 
     # ------------------------------------------------------------------------------------------------- the arguments
 
     @property
     def targets(self) -> Shapes:
         """Empty without a law."""
-        return {} if self._law is None else dict.fromkeys(TARGET_ARGUMENTS, (self._n,))
+        return {} if self._law is None else self._law.targets
+
+    @property
+    def memory(self) -> Shapes:
+        """The memory of the law, from one period to the next."""
+        return {} if self._law is None else self._law.memory
 
     @property
     def added(self) -> Shapes:
@@ -100,7 +91,7 @@ class StepFormulas:
 
     @property
     def gains(self) -> Shapes:
-        return {gain_argument(name): self._gains[name].shape for name in self.given.gains}
+        return {} if self._law is None else self._law.gains
 
     @property
     def fields(self) -> Shapes:
@@ -118,14 +109,14 @@ class StepFormulas:
     # ---------------------------------------------------------------------------------------------- the specifications
 
     def controlled_step(self) -> Specification:
-        """State, targets, added forces, gains, fields -> state, forces."""
-        arguments = self.state | self.targets | self.added | self.gains | self.fields
+        """State, memory, targets, added forces, gains, fields -> state, memory, forces."""
+        arguments = self.state | self.memory | self.targets | self.added | self.gains | self.fields
 
         def formula(**given: Scalars) -> list[Scalar]:
             force = self._forces(given)
-            return [*self._stepped(force, given), *force]
+            return [*self._stepped(force, given), *self._remembered(force, given), *force]
 
-        results = (*self.state.values(), *self.forces.values())
+        results = (*self.state.values(), *self.memory.values(), *self.forces.values())
         return self._specified("controlled_step", formula, arguments, results, law=True)
 
     def held_step(self) -> Specification:
@@ -138,25 +129,27 @@ class StepFormulas:
         return self._specified("held_step", formula, arguments, tuple(self.state.values()))
 
     def law(self) -> Specification:
-        """State, the rates of the stage before, how far these lead (s), targets, added forces, gains, limits -> forces.
+        """State, the rates of the stage before, how far these lead (s), memory, targets, added forces, gains, limits ->
+        forces, memory.
 
         Where there are limits, the forces are followed by those that the law asks for.
         """
-        arguments = self.state | self.slopes() | {AHEAD: ()} | self.targets | self.added | self.gains | self.limits
+        arguments = self.state | self.slopes() | {AHEAD: ()} | self.memory | self.targets | self.added | self.gains
+        arguments |= self.limits
 
         def formula(**given: Scalars) -> list[Scalar]:
-            wanted = self._forces(given | self._ahead(given))
+            seen = given | self._ahead(given)
+            wanted = self._forces(seen)
             if not self.limits:
-                return wanted
+                return [*wanted, *self._remembered(wanted, seen)]
             pairs = list(zip(wanted, given[LIMITS], strict=True))
             below = [select(most, force, most, force) for force, most in pairs]  # what is NaN stays so
-            return [
-                *(select(force, -most, -most, force) for force, (_, most) in zip(below, pairs, strict=True)),
-                *wanted,
-            ]
+            force = [select(x, -most, -most, x) for x, (_, most) in zip(below, pairs, strict=True)]
+            return [*force, *wanted, *self._remembered(force, seen)]
 
         m = self.forces_shape[0]
-        return self._specified("law", formula, arguments, ((2 * m,) if self.limits else (m,),), law=True)
+        results = ((2 * m,) if self.limits else (m,), *self.memory.values())
+        return self._specified("law", formula, arguments, results, law=True)
 
     def stage(self) -> Specification:
         """State, the rates of the stage before, how far these lead (s), forces, fields -> rates of the state.
@@ -308,7 +301,7 @@ class StepFormulas:
     @property
     def _space(self) -> StateFormulas:
         found = self._plant.state_space.formulas
-        assert found is not None  # `can_compile`
+        assert found is not None  # `why_not_compiled`
         return found
 
     def _y(self, more: Mapping[str, Scalars]) -> list[Scalar]:
@@ -334,19 +327,18 @@ class StepFormulas:
         added = more.get(ADDED, [0.0] * self.forces_shape[0])
         if self._law is None:
             return list(added)
-        law = copy.copy(self._law)
-        law.robot = TraceableRobot(law.robot)
-        for name, gain in self._gains.items():
-            given = more.get(gain_argument(name))
-            setattr(law, name, gain if given is None else np.array(given, dtype=object).reshape(gain.shape))
-        space, y = self._space, self._y(more)
-        state = space.position(self._plant.model, y), space.velocity(y)
-        position, velocity, *wanted = (
-            np.array(x, dtype=object) for x in (*state, *(more[name] for name in TARGET_ARGUMENTS))
-        )
-        force = list(law.force(NO_TIME, position, velocity, MotionSample(*wanted)))
-        force = self._tainted(Judged(force, suspicions=tuple(law.robot.suspicions)))
+        force, suspicions = self._law.forces({**more, **self._seen(more)})
+        force = self._tainted(Judged(force, suspicions=tuple(suspicions)))
         return [f + more_f for f, more_f in zip(force, added, strict=True)] if ADDED in more else force
+
+    def _remembered(self, force: Scalars, more: Mapping[str, Scalars]) -> list[Scalar]:
+        """The memory after an instant at which the actuators gave these forces."""
+        return self._law.renewed({**more, **self._seen(more)}, force) if self._law is not None else []
+
+    def _seen(self, more: Mapping[str, Scalars]) -> dict[str, Scalars]:
+        """Position and velocity."""
+        y = self._y(more)
+        return {"position": self._space.position(self._plant.model, y), "velocity": self._space.velocity(y)}
 
     def _model(self, more: Mapping[str, Scalars]) -> tuple[Any, dict[str, Scalars]]:
         """The plant as formulas take it, and its loads."""
@@ -416,11 +408,6 @@ class StepFormulas:
         )
 
 
-def gain_argument(name: str) -> str:
-    """Name of a gain in kernels: the plant may have a field of the same name."""
-    return f"gain_{name}"
-
-
 def field_shape(plant: Robot, name: str) -> Shape:
     return PAYLOAD.core if name == PAYLOAD.name else plant.varying_fields[name]
 
@@ -428,11 +415,6 @@ def field_shape(plant: Robot, name: str) -> Shape:
 def traced(formula: Formula, arguments: Shapes) -> Graph:
     counts = {name: math.prod(core) for name, core in arguments.items()}
     return trace(lambda *columns: formula(**dict(zip(arguments, columns, strict=True))), counts)
-
-
-def named(given: Mapping[str, Scalars]) -> dict[str, Scalar]:
-    """The elements of arguments by the names of the graph's inputs."""
-    return {f"{name}{k}": x for name, scalars in given.items() for k, x in enumerate(scalars)}
 
 
 def _identity(robot: Robot) -> str | None:

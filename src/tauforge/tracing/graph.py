@@ -8,7 +8,7 @@ Recording an arm's inverse dynamics takes a few milliseconds in pure Python.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from tauforge.algebra.scalars import BINARY, FoldingScalar, Scalar, arctangent, function, is_number, select
 
@@ -26,11 +26,19 @@ class Node(NamedTuple):
     name: str = ""
 
 
+class UntraceableError(TypeError):
+    """A function asks for the number behind a scalar that is being recorded."""
+
+
 class Recorder:
-    """Holds the nodes while a function is being traced."""
+    """Holds the nodes while a function is being traced.
+
+    refusal: the first error that was raised in it, even if the function caught it
+    """
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
+        self.refusal: UntraceableError | None = None
         self._index: dict[tuple[Any, ...], int] = {}  # operations by name and arguments, the others by themselves
 
     def operation(self, op: str, args: tuple[int, ...]) -> int:
@@ -65,6 +73,24 @@ class Traced(FoldingScalar):
 
     def __init__(self, recorder: Recorder, index: int, negative: bool) -> None:
         self.recorder, self.index, self.negative = recorder, index, negative
+
+    def refuse(self, why: str) -> NoReturn:
+        error = UntraceableError(why)
+        self.recorder.refusal = self.recorder.refusal or error
+        raise error
+
+    def _known(self, *_: object) -> NoReturn:
+        self.refuse("a number is asked for that is known only when it runs")
+
+    def _compared(self, *_: object) -> NoReturn:
+        self.refuse("a comparison of numbers that are known only when it runs; `numpy.where` chooses between values")
+
+    def __bool__(self) -> bool:
+        self.refuse("a branch on a value that is known only when it runs; `numpy.where` chooses between values")
+
+    __float__ = __int__ = __index__ = __complex__ = __round__ = __floor__ = __ceil__ = __trunc__ = _known
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
+    __hash__ = object.__hash__
 
     def _lift(self, x: Scalar) -> Traced:
         if x is self:
@@ -197,6 +223,8 @@ def cheapest_trace(functions: Sequence[Callable[..., Sequence[Scalar]]], sizes: 
         recorder = Recorder()
         arguments = [[recorder.input(f"{name}{k}") for k in range(size)] for name, size in sizes.items()]
         results = [recorder.constant(float(y)) if is_number(y) else y for y in f(*arguments)]
+        if recorder.refusal is not None:  # the function may have caught it
+            raise recorder.refusal
         outputs = [Output(y.index, y.negative) for y in results]
         recordings.append((recorder.nodes, outputs, needed(recorder.nodes, outputs)))
 

@@ -18,9 +18,10 @@ from tauforge.kernels.specification import Specification, inputs_of
 class Loop(NamedTuple):
     """The steps that are repeated.
 
-    step:       results are the next state, argument by argument, and what is recorded beside it
+    step:       results are the next state and memory, argument by argument, and what is recorded beside it
     held:       further steps until the next one, whose arguments are the state, the recorded result and what is fixed
     state:      how many of the arguments of the step are the state
+    memory:     how many arguments after them the step renews, and `held` does not know
     prescribed: how many arguments after them are read anew for every step, the same for all threads
     added:      whether the argument after them is read anew for every step and thread; it is 0 after the last step
     """
@@ -28,6 +29,7 @@ class Loop(NamedTuple):
     step: Specification
     held: Specification
     state: int
+    memory: int
     prescribed: int
     added: bool
 
@@ -44,21 +46,26 @@ class Loop(NamedTuple):
     @property
     def recorded(self) -> int:
         """Numbers that are recorded beside the state."""
-        return sum(map(math.prod, self.step.results[self.state :]))
+        return sum(map(math.prod, self.step.results[self.state + self.memory :]))
+
+    @property
+    def _instant(self) -> int:
+        """The place of the first argument that is prescribed."""
+        return self.state + self.memory
 
     @property
     def targets(self) -> list[str]:
         """The inputs that are prescribed."""
-        return inputs_of(self.step.arguments[self.state : self.state + self.prescribed])
+        return inputs_of(self.step.arguments[self._instant : self._instant + self.prescribed])
 
     @property
     def fixed(self) -> list[str]:
         """The inputs that are the same in all steps."""
-        return inputs_of(self.step.arguments[self.state + self.prescribed + self.added :])
+        return inputs_of(self.step.arguments[self._instant + self.prescribed + self.added :])
 
     def places(self, count: str, own: str) -> dict[str, str]:
         """An expression for each input that is no state. count: threads; own: the number of this one"""
-        place = self.state + self.prescribed
+        place = self._instant + self.prescribed
         added = inputs_of(self.step.arguments[place : place + self.added])
         return (
             {name: f"target[{k}]" for k, name in enumerate(self.targets)}
@@ -96,14 +103,16 @@ def loop_source(loop: Loop, bits: int, far: float, *, every_step: bool = False) 
     """The source of `extern "C" __global__ loop(count, steps, every, substeps, prescribed, fixed, records, ...)`.
 
     What is prescribed is (steps + 1, numbers), what is fixed (numbers, count), records are (kept, numbers, count); what
-    is added has strides between threads, steps and numbers, the state between threads and numbers. The state is
+    is added has strides between threads, steps and numbers, state and memory between threads and numbers. The state is
     recorded before every `every`-th step and at the end. A thread whose state is beyond `far` or NaN records NaN from
     then on.
     every_step: whether the state is recorded before the steps in between as well; `every` must be 1 then
     """
     number, states = number_type(bits), loop.states
+    renewed = inputs_of(loop.step.arguments[: loop.state + loop.memory])
+    first = loop.step.arguments[: loop.state + loop.memory]
     forces = [f"f{k}" for k in range(loop.recorded)]
-    inputs = {name: name for name in states} | loop.places("count", "own")
+    inputs = {name: name for name in renewed} | loop.places("count", "own")
     step = Statements(loop.step.graph, inputs, DIALECT, bits)
     held_names = inputs_of(loop.held.arguments[loop.state : loop.state + 1]) if forces else []
     held = Statements(loop.held.graph, inputs | dict(zip(held_names, forces, strict=True)), DIALECT, bits)
@@ -122,7 +131,7 @@ def loop_source(loop: Loop, bits: int, far: float, *, every_step: bool = False) 
         "if (own >= count) return;",
         *(
             f"{number} {name}{k} = state{place}[own * state{place}_row + {k} * state{place}_step];"
-            for place, (name, core) in enumerate(loop.step.arguments[: loop.state])
+            for place, (name, core) in enumerate(first)
             for k in range(math.prod(core))
         ),
         "bool lost = false;",
@@ -131,12 +140,12 @@ def loop_source(loop: Loop, bits: int, far: float, *, every_step: bool = False) 
         f"    const {number} *__restrict__ target = prescribed + (long long)k * {len(loop.targets)};",
         f"    const {number} *__restrict__ given = fixed + own;",
         *indented(step.lines, 1),
-        *(f"    const {number} {f} = {x};" for f, x in zip(forces, results[len(states) :], strict=True)),
+        *(f"    const {number} {f} = {x};" for f, x in zip(forces, results[len(renewed) :], strict=True)),
         "    if (k % every == 0 || k == steps) {",
         *indented(record, 2),
         "    }",
         "    if (k == steps) break;",
-        *indented(_assigned(states, results[: len(states)], number), 1),
+        *indented(_assigned(renewed, results[: len(renewed)], number), 1),
         "    #pragma unroll 1",
         "    for (int i = 1; i < substeps; ++i) {",
         *(["        {", *indented(record, 3), "        }"] if every_step else []),
@@ -151,7 +160,7 @@ def loop_source(loop: Loop, bits: int, far: float, *, every_step: bool = False) 
         + added_parameters(loop, number)
     ) + "".join(
         f", const {number} *__restrict__ state{k}, const long long state{k}_row, const long long state{k}_step"
-        for k in range(loop.state)
+        for k in range(len(first))
     )
     return kernel_text("loop", parameters, lines, step.called | held.called, bits)
 

@@ -1,12 +1,13 @@
 """Conditions for compiling laws and robots, and a robot whose methods record what a law asks of it.
 
-Only laws of exactly our own classes are compiled (`can_compile`), and only for robots whose methods, as far as laws
-call them, are those of the contract: a kernel does not see a method of a user's own.
+Steps are compiled only for robots whose methods, as far as laws call them, are those of the contract: a kernel does not
+see a method of a user's own.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from functools import partial
 from types import FunctionType, MethodType
@@ -14,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from tauforge.algebra.scalars import Scalar, arctangent, cos, sin
+from tauforge.algebra.scalars import Scalar, is_number
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
+from tauforge.control.law_arrays import law_array
 from tauforge.evaluation.unmodified import is_unmodified, method_is_ours, own_methods
 from tauforge.kernels.backends import NoKernelError
 from tauforge.robots.capabilities import Capability
@@ -32,22 +34,21 @@ def kernel_stands_for(robot: Robot, *methods: str) -> bool:
     return written and not own_methods(robot)
 
 
-def can_compile(controller: Controller | None, plant: Robot) -> bool:
-    """True if class and arrays determine the law, and formulas its model and the plant."""
+def why_not_compiled(controller: Controller | None, plant: Robot) -> str | None:
+    """Reason for which steps of a law and a plant are not compiled; None if they may be, once the law is recorded."""
     space = plant.state_space
     if space.formulas is None or not method_is_ours(type(space), "rates_under"):
-        return False
+        return f"{plant.name} has no formulas of its state"
     if not kernel_stands_for(plant, "forward_dynamics"):
-        return False
+        return f"{plant.name} has methods of its own"
     if controller is None:
-        return True
-    if not (is_unmodified(controller) and controller.compiles):
-        return False
-    gains = {name: value for name, value in vars(controller).items() if name != "robot"}
-    if not all(type(gain) is np.ndarray and gain.dtype == np.float64 for gain in gains.values()):
-        return False
-    model = controller.robot
-    return model.state_space.formulas is not None and kernel_stands_for(model, "inverse_dynamics")
+        return None
+    if not controller.traceable:
+        return f"{type(controller).__name__} does not say traceable = True"
+    model = getattr(controller, "robot", None)
+    if isinstance(model, Robot) and model.state_space.formulas is None:
+        return f"{model.name} has no formulas of its state"
+    return None
 
 
 def _method(of: Any, name: str, stand_in: Any, robot: Robot) -> Any:
@@ -84,18 +85,30 @@ class TraceableRobot:
             raise NoKernelError(f"{robot.name} has {name} of its own")
         return type(found)(self)
 
-    def _answer(self, name: str, arguments: Mapping[str, Array]) -> list[Array]:
+    def _answer(self, name: str, arguments: Mapping[Any, Array]) -> list[Array]:
         """All results, for methods that do more than to call their own formula."""
-        function, found = self._robot.functions[name], self._evaluated(name, *arguments.values())
-        ends = np.cumsum([math.prod(shape) for shape in function.results])[:-1]
-        return [x.reshape(shape) for x, shape in zip(np.split(found, ends), function.results, strict=True)]
+        scalars = [np.asarray(x).tolist() for x in arguments.values()]
+        watching = sys.getprofile()
+        sys.setprofile(None)  # formulas are ours, and have many calls
+        try:
+            found = judged_results(self._robot, name, self._robot.model, *scalars)
+        finally:
+            sys.setprofile(watching)
+        self.suspicions.extend(found.suspicions)
+        values, shapes = array_of(found.values), self._robot.functions[name].results
+        ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+        return [x.reshape(shape) for x, shape in zip(np.split(values, ends), shapes, strict=True)]
 
     _evaluator = _answer
 
     def _evaluated(self, name: str, *arguments: Array) -> Array:
-        found = judged_results(self._robot, name, self._robot.model, *arguments)
-        self.suspicions.extend(found.suspicions)
-        return np.array(found.values, dtype=object)
+        (result,) = self._answer(name, dict(enumerate(arguments)))
+        return result
+
+
+def array_of(scalars: list[Scalar]) -> Array:
+    """Of floats, or of what records."""
+    return np.array(scalars, float) if all(map(is_number, scalars)) else law_array(scalars)
 
 
 class TraceablePositions:
@@ -114,7 +127,7 @@ class TraceablePositions:
         error = robot.positions.coordinates(target) - robot.positions.coordinates(position)
         for k, coordinate in enumerate(robot.coordinates):
             if coordinate.wraps:
-                error[k] = arctangent(sin(error[k]), cos(error[k]))
+                error[..., k] = np.arctan2(np.sin(error[..., k]), np.cos(error[..., k]))
         return error
 
     def at(self, coordinates: Array, near: Array | None = None) -> Array:

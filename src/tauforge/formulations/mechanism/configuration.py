@@ -104,12 +104,7 @@ def with_tree(m: MechanismParameters, x: Scalars, tree: Scalars) -> list[Scalar]
 
 
 def newton(
-    m: MechanismParameters,
-    states: list[JointState],
-    steps: int,
-    *,
-    q: Scalars | None = None,
-    shortest: bool = False,
+    m: MechanismParameters, states: list[JointState], steps: int, *, q: Scalars | None = None, shortest: bool = False
 ) -> tuple[list[JointState], Posed, list[Scalar]]:
     """States after some steps with which the independent rates do not move, and the gaps there.
 

@@ -46,10 +46,7 @@ class Side(NamedTuple):
 def sides(frames: Sequence[JointFrame], cut: Cut) -> tuple[Side, Side]:
     a, b = ancestors(frames, cut.a.joint_frame), ancestors(frames, cut.b.joint_frame)
     common = set(a) & set(b)
-    return (
-        Side(cut.a, [k for k in a if k not in common], 1.0),
-        Side(cut.b, [k for k in b if k not in common], -1.0),
-    )
+    return Side(cut.a, [k for k in a if k not in common], 1.0), Side(cut.b, [k for k in b if k not in common], -1.0)
 
 
 class Posed(NamedTuple):

@@ -14,12 +14,12 @@ from tauforge.algebra.inertias import rotated
 from tauforge.algebra.linear import factored, nearest_solution, orthogonalised, smallest_solution, solved, sparse_dot
 from tauforge.algebra.scalars import Scalar, is_zero
 from tauforge.algebra.vectors import ZERO, Vector, cross
-from tauforge.formulations.bodies import BodyParameters, Wrench
+from tauforge.formulations.bodies import NO_WRENCH, BodyParameters, Wrench
 from tauforge.formulations.drives import friction_forces, reflected_inertia, rotor_forces
 from tauforge.formulations.mechanism.complement import Complement, MovingComplement, sizes
 from tauforge.formulations.mechanism.cuts import Posed, posed_at
 from tauforge.formulations.mechanism.parameters import BodyInTree, MechanismParameters
-from tauforge.formulations.mechanism.springs import spring_wrenches
+from tauforge.formulations.mechanism.springs import spring_forces
 from tauforge.formulations.trees.composite_inertia import mass_matrix_at
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.formulations.trees.recursion import BaseState, inward, outward
@@ -56,12 +56,13 @@ def tree_forces(
 ) -> list[Scalar]:
     """Forces of all of the tree's rates, as if it had no loops: rigid bodies, springs, rotors and friction."""
     motions = outward(posed.frames, posed.places, v, acceleration, on.base)
-    external = spring_wrenches(m, posed, v)
-    if on.wrench is not None:
-        k, place, _ = m.tool
-        force, moment = (posed.transported(x, -1, k) for x in on.wrench)
-        before = external.get(k, Wrench(ZERO, ZERO))
-        external[k] = Wrench(before.force + force, before.moment + moment + cross(place.translation, force))
+    external: dict[int, Wrench] = {}  # at the joint frame and in its axes, by number of the frame
+    given = [(place, Wrench(force, ZERO)) for place, force in spring_forces(m, posed, v)]
+    for (k, place, _), w in [*given, *([] if on.wrench is None else [(m.tool, on.wrench)])]:
+        if k != GROUND:
+            force, moment = (posed.transported(x, GROUND, k) for x in w)
+            before = external.get(k, NO_WRENCH)
+            external[k] = Wrench(before.force + force, before.moment + moment + cross(place.translation, force))
     rigid = inward(posed.frames, motions, external)
     rotors, friction = rotor_forces(m.drives, acceleration), friction_forces(m.drives, v, m.coulomb_speed)
     return [a + b + c for a, b, c in zip(rigid, rotors, friction, strict=True)]
@@ -206,11 +207,13 @@ def reduced_mass_matrix(complement: Complement) -> list[list[Scalar]]:
         return _mass_matrix_through_levers(complement, M)
     S = complement.S
     MS = [[sparse_dot(row, column) for row in M] for column in S]
-    matrix: list[list[Scalar]] = [[0.0] * len(S) for _ in S]
-    for i, column in enumerate(S):
-        for j in range(i + 1):
-            matrix[i][j] = matrix[j][i] = sparse_dot(column, MS[j])
-    return matrix
+    return _mirrored([[sparse_dot(column, MS[j]) for j in range(i + 1)] for i, column in enumerate(S)])
+
+
+def _mirrored(lower: list[list[Scalar]]) -> list[list[Scalar]]:
+    """The entries below the diagonal stand above it, too."""
+    n = range(len(lower))
+    return [[lower[max(i, j)][min(i, j)] for j in n] for i in n]
 
 
 def _mass_matrix_through_levers(complement: Complement, M: list[list[Scalar]]) -> list[list[Scalar]]:
@@ -231,10 +234,7 @@ def _mass_matrix_through_levers(complement: Complement, M: list[list[Scalar]]) -
                     total[i][j] = total[i][j] + x
                     if a != b:
                         total[j][i] = total[j][i] + x
-    for i in range(len(total)):  # equal but for rounding
-        for j in range(i):
-            total[j][i] = total[i][j]
-    return total
+    return _mirrored(total)  # equal but for rounding
 
 
 def _seen_by_rates(Q: list[list[Scalar]], arm: Vector, other: Vector) -> list[list[Scalar]]:

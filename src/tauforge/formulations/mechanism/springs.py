@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.scalars import Scalar, is_zero, reciprocal, select, sqrt
-from tauforge.algebra.vectors import ZERO, Vector, cross, dot
-from tauforge.formulations.bodies import Wrench
+from tauforge.algebra.vectors import Vector, cross, dot
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.parameters import FixedFrame, MechanismParameters, SpringParameters
 from tauforge.formulations.trees.frames import GROUND
@@ -26,7 +25,8 @@ class Stretch(NamedTuple):
 
 def between(posed: Posed, spring: SpringParameters) -> Vector:
     """From point a to point b, base axes."""
-    return posed.point(spring.b) - posed.point(spring.a)
+    a, b = posed.point(spring.a), posed.point(spring.b)
+    return b - a
 
 
 def stretched(m: MechanismParameters, posed: Posed, spring: SpringParameters) -> Stretch:
@@ -75,18 +75,6 @@ def _along(m: MechanismParameters, way: Vector, v: Vector) -> Vector:
     square, least = dot(way, way), (ENDS_MEET * m.size) ** 2
     along = way * (dot(way, v) / select(square, least, 1.0, square))
     return Vector(*(select(square, least, whole, part) for whole, part in zip(v, along, strict=True)))
-
-
-def spring_wrenches(m: MechanismParameters, posed: Posed, v: Scalars) -> dict[int, Wrench]:
-    """Wrenches of the springs on bodies, at the joint frame and in its axes, by number of the frame."""
-    found: dict[int, Wrench] = {}
-    for (k, place, _), force in spring_forces(m, posed, v):
-        if k == GROUND:
-            continue
-        f = posed.transported(force, GROUND, k)
-        before = found.get(k, Wrench(ZERO, ZERO))
-        found[k] = Wrench(before.force + f, before.moment + cross(place.translation, f))
-    return found
 
 
 def _velocity(posed: Posed, moving: dict[int, FrameVelocity], place: FixedFrame) -> Vector:

@@ -109,13 +109,9 @@ def inertia_moment(I: Matrix, flat: bool, motion: FrameMotion) -> Vector:
 def passed_inward(frame: JointFrame, motion: FrameMotion, w: Wrench) -> Wrench:
     """A wrench at a joint frame, in its axes, seen from its parent's."""
     R, p = frame.before
-    if frame.turns_and_slides:
-        force, moment = motion.turn @ w.force, motion.turn @ w.moment
-        f = R @ force
-        return Wrench(f, R @ (moment + cross(motion.travel, force)) + cross(p, f))
-    n = w.moment + cross(motion.travel, w.force)
-    f = R @ (motion.turn @ w.force)
-    return Wrench(f, R @ (motion.turn @ n) + cross(p, f))
+    force, moment = motion.turn @ w.force, motion.turn @ w.moment
+    f = R @ force
+    return Wrench(f, R @ (moment + cross(motion.travel, force)) + cross(p, f))
 
 
 def joint_force(frame: JointFrame, turn: Matrix, w: Wrench) -> list[Scalar]:

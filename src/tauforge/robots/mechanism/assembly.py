@@ -21,6 +21,7 @@ from tauforge.formulations.trees.economical_frames import COORDINATE_ERROR, alig
 from tauforge.formulations.trees.frames import GROUND, JointFrame, placements
 from tauforge.robots.mechanism import parts
 from tauforge.robots.mechanism.spanning_tree import SpanningTree
+from tauforge.validation import Floats
 
 
 class Assembly(NamedTuple):
@@ -97,31 +98,26 @@ def elementary_joints(joint: parts.MechanismJoint, outward: bool, outer: Transfo
     """The joint's frames from the inner body to the outer. A joint that is passed from its child to its parent has its
     axes turned round: so its coordinates stay the child's beside the parent.
     """
-    sign = 1.0 if outward else -1.0
-
-    def axis(v: Sequence[float]) -> Transform:
-        return axis_frame(joint.at, [sign * x for x in v])
-
+    axes: Sequence[tuple[str, Floats, int]]  # kind, axis, coordinate
     match joint:
-        case parts.Hinge():
-            steps = [ElementaryJoint("R", axis(joint.axis), (0,))]
-        case parts.Slider():
-            steps = [ElementaryJoint("P", axis(joint.axis), (0,))]
+        case parts.Hinge() | parts.Slider():
+            axes = [(joint.letters, joint.axis, 0)]
         case parts.Cylinder():
-            steps = [ElementaryJoint("P", axis(joint.axis), (1,)), ElementaryJoint("R", axis(joint.axis), (0,))]
+            axes = [("P", joint.axis, 1), ("R", joint.axis, 0)]
         case parts.Universal():
-            steps = [ElementaryJoint("R", axis(v), (k,)) for k, v in enumerate(joint.axes)]
+            axes = [("R", joint.axes[0], 0), ("R", joint.axes[1], 1)]
         case parts.Planar():
             assert joint.along is not None
-            across = np.cross(joint.axis, joint.along).tolist()
-            steps = [ElementaryJoint("P", axis(joint.along), (0,)), ElementaryJoint("P", axis(across), (1,))]
-            steps.append(ElementaryJoint("R", axis(joint.axis), (2,)))
+            across = tuple(np.cross(joint.axis, joint.along).tolist())
+            axes = [("P", joint.along, 0), ("P", across, 1), ("R", joint.axis, 2)]
         case parts.Spherical():
             return [ElementaryJoint("B", Transform(IDENTITY, Vector(*joint.at)), (0, 1, 2))]
         case parts.Free():
             return [ElementaryJoint("F", outer, (0, 1, 2, 3, 4, 5))]
         case _:
             return []
+    sign = 1.0 if outward else -1.0
+    steps = [ElementaryJoint(kind, axis_frame(joint.at, [sign * x for x in v]), (k,)) for kind, v, k in axes]
     return steps if outward else steps[::-1]
 
 
@@ -148,9 +144,8 @@ def assembled(bodies: Sequence[parts.Body], joints: Sequence[parts.MechanismJoin
         parent, own = of_body[branch.inner], dict[int, int]()
         for step in elementary_joints(joint, outward, own_frames[outer]):
             inner = NO_DISPLACEMENT if parent == GROUND else worlds[parent]
-            world = step.world
-            if step.kind == "F":  # coordinates of the pose in the inner body's frame
-                world = own_frames[branch.inner]
+            # coordinates of a pose are in the inner body's frame
+            world = own_frames[branch.inner] if step.kind == "F" else step.world
             offset = 0.0 if step.kind in "BF" else -home[start + step.coordinates[0]]
             frames.append(
                 JointFrame(
@@ -174,15 +169,18 @@ def assembled(bodies: Sequence[parts.Body], joints: Sequence[parts.MechanismJoin
             rates[branch.joint] = tuple(own[c] for c in range(len(joint.letters)))
     masses = _centres(bodies, of_body)
     cut_at = {of_body[name]: Vector(*joints[k].at) for k in tree.cut for name in (joints[k].parent, joints[k].child)}
-    placed = aligned(frames, _seen(frames, home, reads, masses | cut_at), size)
-    ends, centres = (_seen(placed, home, reads, points) for points in (cut_at, masses))
+
+    def at_home(frames: Sequence[JointFrame]) -> list[Transform]:
+        return world_frames(Posed(frames, placements(frames, [home[k] for k in reads])))
+
+    placed = aligned(frames, _seen(at_home(frames), masses | cut_at), size)
+    ends, centres = (_seen(at_home(placed), points) for points in (cut_at, masses))
     placed = slid(placed, ends, centres, size)
-    at_home = world_frames(Posed(placed, placements(placed, [home[k] for k in reads])))
     copies = [branch.outer for branch in tree.branches if branch.copy_of is not None]
     numbers = {name: k for k, name in enumerate([*(body.name for body in bodies), *copies])}
     numbers[parts.GROUND_NAME] = GROUND
-    x = np.array(home, float)
-    return Assembly(tuple(placed), tuple(reads), x, of_body, numbers, tuple(at_home), tuple(rates), size)
+    x, worlds = np.array(home, float), at_home(placed)
+    return Assembly(tuple(placed), tuple(reads), x, of_body, numbers, tuple(worlds), tuple(rates), size)
 
 
 def _centres(bodies: Sequence[parts.Body], of_body: dict[str, int]) -> dict[int, Vector]:
@@ -198,11 +196,8 @@ def _centres(bodies: Sequence[parts.Body], of_body: dict[str, int]) -> dict[int,
     return found
 
 
-def _seen(
-    frames: Sequence[JointFrame], home: Sequence[float], reads: Sequence[int], points: dict[int, Vector]
-) -> dict[int, Vector]:
+def _seen(at_home: Sequence[Transform], points: dict[int, Vector]) -> dict[int, Vector]:
     """Points of the world, in the home position, in the joint frames that they are on."""
-    at_home = world_frames(Posed(frames, placements(frames, [home[k] for k in reads])))
     return {
         k: at_home[k].inverse().then(Transform(IDENTITY, point)).translation
         for k, point in points.items()

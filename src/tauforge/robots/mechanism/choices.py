@@ -85,10 +85,8 @@ def independent_rates(
     if m.independent is None:
         if len(actuated) == found.freedom and goodness(found, actuated) > BAD_RATES:
             return actuated
-        in_x = [int(k) for k in np.argsort(assembly.reads)]
-        if found.freedom == len(names):
-            return tuple(in_x)
-        return chosen(found, actuated)
+        in_x = tuple(np.argsort(assembly.reads).tolist())
+        return in_x if found.freedom == len(names) else chosen(found, actuated)
     wanted = (m.independent,) if isinstance(m.independent, str) else tuple(m.independent)
     known = {name: [k] for k, name in enumerate(names)}
     groups = {body.name: tuple(f"{body.name}.{label}" for label in POSE_LABELS) for body in m.bodies}
@@ -97,15 +95,12 @@ def independent_rates(
     for group, parts in groups.items():
         if group not in known and all(part in known for part in parts):
             known[group] = [known[part][0] for part in parts]
-    picked: list[int] = []
-    whole = False  # whether a body or a joint of several coordinates is named
     for name in wanted:
         if name not in known:
             raise _no_coordinate(m, name, names)
-        picked += known[name]
-        whole = whole or len(known[name]) > 1
-    if whole and len(picked) > found.freedom:  # a pose of which only some coordinates move
-        picked = list(chosen(found, (), picked))
+    picked = [k for name in wanted for k in known[name]]
+    if len(picked) > found.freedom and any(len(known[name]) > 1 for name in wanted):
+        picked = list(chosen(found, (), picked))  # a pose of which only some coordinates move
     if len(picked) != found.freedom:
         named = f"{counted(len(picked), 'coordinate')} {'is' if len(picked) == 1 else 'are'} named"
         raise ModelError(
@@ -121,13 +116,13 @@ def independent_rates(
             field="independent",
             remedy="Name others, or leave independent out",
         )
-    in_x = sorted(picked, key=lambda k: assembly.reads[k])
-    if found.freedom == len(names) and picked != in_x:
+    ordered = sorted(picked, key=lambda k: assembly.reads[k])
+    if found.freedom == len(names) and picked != ordered:
         raise ModelError(
             "all coordinates are named, in another order than positions have: nothing would tell a position from its "
             "coordinates",
             field="independent",
-            remedy=f"Leave independent out, or name them as {', '.join(names[k] for k in in_x)}",
+            remedy=f"Leave independent out, or name them as {', '.join(names[k] for k in ordered)}",
         )
     return tuple(picked)
 
@@ -253,11 +248,7 @@ def _ways(m: MechanismParameters, cut: int, unknown: Sequence[int]) -> Iterator[
         for u, v, w in permutations(unknown):
             centres = _meeting(m, u, v)
             if centres is not None:
-                yield (
-                    LegStep(w, cut, (u, v), DISTANCE, centres),
-                    LegStep(v, cut, (u,), HEIGHT),
-                    LegStep(u, cut),
-                )
+                yield LegStep(w, cut, (u, v), DISTANCE, centres), LegStep(v, cut, (u,), HEIGHT), LegStep(u, cut)
 
 
 def _meeting(m: MechanismParameters, u: int, v: int) -> tuple[float, float] | None:

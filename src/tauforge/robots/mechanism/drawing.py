@@ -49,9 +49,7 @@ def drawn(mechanism: Mechanism, position: ArrayLike) -> Drawing:
     points = [Point(joint.name, seen(joint.child, joint.at)) for joint in places]
     shown = partial(body_in_text, joints={joint.name for joint in mechanism.joints})
     points += [Point(shown(b.name), seen(b.name, b.com), "centre of mass") for b in mechanism.bodies if b.mass]
-    segments: list[Segment] = []
-    for body in mechanism.bodies:
-        segments += [part._replace(name=shown(body.name)) for part in _segments(mechanism, body, seen)]
+    segments = [part._replace(name=shown(b.name)) for b in mechanism.bodies for part in _segments(mechanism, b, seen)]
     ground = [(GROUND_NAME, joint.at) for joint in places if GROUND_NAME in (joint.parent, joint.child)]
     segments += _lines(GROUND_NAME, ground, outline([point for _, point in ground]), "base", seen)
     segments += [

@@ -137,10 +137,7 @@ def doubt_scales(m: MechanismKinematics) -> tuple[DoubtScales, ...]:
     positions, model = analysis.mobility.positions, model_of(m, analysis.parameters)
     heavy = sum(body.mass for body in m.bodies) * max(1.0, analysis.size) ** 2
     for number in range(len(analysis.parameters.reductions)):
-
-        def formula(x: Scalars, number: int = number) -> list[Scalar]:
-            return dynamics.usual_sums(model, x, analysis.controlled, number)
-
+        formula = partial(dynamics.usual_sums, model, controlled=analysis.controlled, reduced=number)
         (sums,) = reference(formula, {"x": positions}, ((len(DoubtScales._fields) - 1,),))
         sums = np.where(np.isfinite(sums) & (sums > 0), sums, np.inf)
         usual = sums.min(axis=0)
@@ -209,9 +206,8 @@ def judge(
     reads, is one word.
     """
     x, lost = arguments["x"], None
-    single = x.dtype == np.float32
-    limit = REFUSED_CONDITION_SINGLE if single else REFUSED_CONDITION
-    most = MOST_LOST_SINGLE if single else MOST_LOST
+    single = REFUSED_CONDITION_SINGLE, MOST_LOST_SINGLE
+    limit, most = single if x.dtype == np.float32 else (REFUSED_CONDITION, MOST_LOST)
     grown = np.zeros(len(x))
     if inertia:
         lost = lost_in_accelerations(m, arguments, results[0] if "reduced" in options else None)

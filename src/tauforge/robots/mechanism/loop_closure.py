@@ -150,9 +150,7 @@ def _cuts(tree: Mechanism, loops: Sequence[ClosingJoint]) -> tuple[Cut, ...]:
         else:
             ends = Transform(IDENTITY, Vector(*joint.at)), Transform(IDENTITY, Vector(*at))
             kind = WELD if isinstance(joint, parts.Weld) else POINT
-        a, b = (
-            assembly.fixed_frame(name, world) for name, world in zip((joint.parent, joint.child), ends, strict=True)
-        )
+        a, b = map(assembly.fixed_frame, (joint.parent, joint.child), ends)
         found.append(Cut(kind, a, b, GROUND, None))
     return tuple(found)
 

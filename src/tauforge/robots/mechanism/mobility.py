@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.evaluation.reference import reference
 from tauforge.formulations.mechanism.configuration import stepped_tree
@@ -93,11 +93,7 @@ def samples(loops: LoopEquations, home: Array, search: SampleSearch) -> Array:
 
 def stepped(m: MechanismParameters, positions: Array, step: Array) -> Array:
     """(k, N) positions after steps (k, n) of the tree's rates."""
-
-    def formula(x: Sequence[Scalar], step: Sequence[Scalar]) -> list[Scalar]:
-        return stepped_tree(m, x, step)
-
-    return reference(formula, {"x": positions, "step": step}, ((positions.shape[1],),))[0]
+    return reference(partial(stepped_tree, m), {"x": positions, "step": step}, ((positions.shape[1],),))[0]
 
 
 def closing_step(J: Array, gaps: Array, scale: Array, longest: float = NEARBY.longest) -> Array:
@@ -142,13 +138,7 @@ def mobility(loops: LoopEquations, home: Array) -> Mobility:
     usual = Counter(ranks[1:] or ranks).most_common(1)[0][0]
     kept = [k for k, rank in enumerate(ranks) if rank == usual]
     return Mobility(
-        scaled,
-        coupled,
-        tuple(null[k] for k in kept),
-        n - usual,
-        scaled.shape[1] - usual,
-        positions,
-        elsewhere,
+        scaled, coupled, tuple(null[k] for k in kept), n - usual, scaled.shape[1] - usual, positions, elsewhere
     )
 
 
@@ -159,9 +149,7 @@ def places_of(mask: Array) -> frozenset[tuple[int, int]]:
 
 def goodness(found: Mobility, rates: Sequence[int]) -> float:
     """Measure of how well these rates determine all others: 0 to 1, and 0 where they are too few or too many."""
-    if len(rates) != found.freedom:
-        return 0.0
-    return _usual_share(found, rates)
+    return _usual_share(found, rates) if len(rates) == found.freedom else 0.0
 
 
 def _usual_share(found: Mobility, rates: Sequence[int]) -> float:

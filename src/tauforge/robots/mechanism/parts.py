@@ -150,8 +150,7 @@ class MechanismJoint(_Part):
         self._put("gear_ratio", validation.real(self.gear_ratio, self._where("gear_ratio")))
         if self.gear_ratio == 0:
             raise ModelError("expected a gear ratio other than 0", field=self._where("gear_ratio"))
-        given: Any = self.coulomb
-        both = (given, given) if np.ndim(given) == 0 else given
+        both: Any = (self.coulomb, self.coulomb) if np.ndim(self.coulomb) == 0 else self.coulomb
         pair = validation.array(both, (2,), self._where("coulomb")).tolist()
         self._put("coulomb", tuple(validation.non_negative(x, self._where("coulomb")) for x in pair))
         for field in ("max_speed", "max_force"):
@@ -165,28 +164,24 @@ class MechanismJoint(_Part):
     def _check_limits(self, n: int) -> None:
         if self.limits is None:
             return
-        wanted = (n, 2) if np.ndim(self.limits) == 2 or n > 1 else (2,)
-        pairs = validation.array(self.limits, wanted, self._where("limits")).reshape(-1, 2)
+        where, wanted = self._where("limits"), (n, 2) if np.ndim(self.limits) == 2 or n > 1 else (2,)
+        pairs = validation.array(self.limits, wanted, where).reshape(-1, 2)
         for lower, upper in pairs.tolist():
             if lower > upper:
-                raise ModelError(
-                    f"the lower limit {lower} is above the upper limit {upper}", field=self._where("limits")
-                )
+                raise ModelError(f"the lower limit {lower} is above the upper limit {upper}", field=where)
         self._put("limits", validation.rows(pairs))
 
     def _check_mimic(self) -> None:
         if self.mimic is None:
             return
+        where = self._where("mimic")
         if not isinstance(self.mimic, tuple | list) or len(self.mimic) != 3:
-            raise ModelError(
-                f"expected (joint, factor, offset), got {validation.shown(self.mimic)}", field=self._where("mimic")
-            )
+            raise ModelError(f"expected (joint, factor, offset), got {validation.shown(self.mimic)}", field=where)
         if len(self.letters) != 1:
-            raise ModelError("only a Hinge or a Slider can follow another joint", field=self._where("mimic"))
+            raise ModelError("only a Hinge or a Slider can follow another joint", field=where)
         if self.actuated:
             raise ModelError("a joint that follows another has no actuator", field=self._where("actuated"))
         other, factor, offset = self.mimic
-        where = self._where("mimic")
         if other == self.name:
             raise ModelError("a joint cannot follow itself", field=where, remedy="Name another joint")
         self._put("mimic", (_name(other, where), validation.real(factor, where), validation.real(offset, where)))
@@ -203,9 +198,7 @@ class MechanismJoint(_Part):
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        if len(self.letters) == 1:
-            return (self.name,)
-        return tuple(f"{self.name}.{label}" for label in self.labels)
+        return (self.name,) if len(self.letters) == 1 else tuple(f"{self.name}.{label}" for label in self.labels)
 
     def _unit(self, field: str) -> Floats:
         """The field as a unit vector."""

@@ -6,6 +6,7 @@ Lengths are taken as shares of the mechanism's size, so that no condition number
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -121,17 +122,15 @@ def faults(found: Conditions, inertia: Array | None, met: Array | None = None) -
     kinds = []
     for i, gap in enumerate(found.gaps):
         if gap > OPEN_LOOP:
-            kinds.append("open")
-            worst[i] = np.nan
+            kind, worst[i] = "open", np.nan
         elif found.blocked[i] > OPEN_LOOP:
-            kinds.append("blocked")
-            worst[i] = np.inf
+            kind, worst[i] = "blocked", np.inf
         elif met is not None and met[i]:
-            kinds.append("spring")
-            worst[i] = np.nan
+            kind, worst[i] = "spring", np.nan
         else:
             largest = min(max(values[i] for values in table.values()), BEYOND_ROUNDING)
-            kinds.append(next(key for key, values in table.items() if values[i] >= NEARLY_WORST * largest))
+            kind = next(key for key, values in table.items() if values[i] >= NEARLY_WORST * largest)
+        kinds.append(kind)
     return Faults(kinds, worst)
 
 
@@ -331,10 +330,6 @@ def _motions(m: MechanismKinematics, null: Array, x: Array, body: int, length: f
     """The tree's rates (k, n, f) of the motions `null`, and the body's velocity and angular velocity (k, 6, f)."""
     p = m._analysis.parameters
     rates = null * np.array(p.scales)[:, None]
-
-    def formula(x: Sequence[Scalar]) -> list[list[Scalar]]:
-        return body_rates(p, x, body)
-
-    (by_rates,) = reference(formula, {"x": x}, ((6, p.n),))
+    (by_rates,) = reference(partial(body_rates, p, body=body), {"x": x}, ((6, p.n),))
     by_rates[:, 3:] *= length
     return rates, by_rates @ rates

@@ -101,12 +101,8 @@ def stays(joints: Sequence[MechanismJoint], joint: MechanismJoint) -> bool:
 
 def platforms(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> list[str]:
     """Bodies that hang from at least three ball joints and from nothing else: they float."""
-    found = []
-    for body in bodies:
-        own = [joint for joint in joints if body.name in (joint.parent, joint.child)]
-        if len(own) >= 3 and all(isinstance(joint, Spherical) for joint in own):
-            found.append(body.name)
-    return found
+    joined = {body.name: [joint for joint in joints if body.name in (joint.parent, joint.child)] for body in bodies}
+    return [name for name, own in joined.items() if len(own) >= 3 and all(isinstance(j, Spherical) for j in own)]
 
 
 def distances(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> dict[str, int]:

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tauforge.algebra.scalars import Scalar, absolute
+from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import ConvergenceError, SingularityError
 from tauforge.evaluation.unmodified import method_is_ours, ours
+from tauforge.formulations.mechanism.complement import sizes
 from tauforge.formulations.mechanism.state import length_scales, state_size, usual_rates
 from tauforge.robots.mechanism import guards
 from tauforge.robots.mechanism.guards import MOST_LOST
@@ -131,13 +132,7 @@ class MechanismState(StateSpace):
         return found
 
     def _find_between(
-        self,
-        found: Array,
-        nearness: Array,
-        y: Array,
-        force: Array,
-        wrench: Array | None,
-        fields: Mapping[str, Array],
+        self, found: Array, nearness: Array, y: Array, force: Array, wrench: Array | None, fields: Mapping[str, Array]
     ) -> None:
         """Better rates for the rows of `found` that are near positions with more freedom, where there are any.
 
@@ -210,12 +205,10 @@ class MechanismState(StateSpace):
 
     def sets_at(self, position: Array) -> list[str]:
         """Numbers of the rates that are independent at positions (k, N), as text."""
-        if not self.robot._analysis.parameters.cuts and not self.robot._analysis.parameters.ties:
-            return [USUAL_RATES] * len(position)
-        spread = self._run("spread", {"x": position})[0]
-        found = [USUAL_RATES] * len(position)
-        for k in np.flatnonzero(~(spread <= MOST_SPREAD)):
-            found[k] = self._other(position[k])
+        p, found = self.robot._analysis.parameters, [USUAL_RATES] * len(position)
+        if p.cuts or p.ties:
+            for k in np.flatnonzero(~(self._run("spread", {"x": position})[0] <= MOST_SPREAD)):
+                found[k] = self._other(position[k])
         return found
 
     @computed_once
@@ -332,8 +325,5 @@ class MechanismFormulas:
         *found, gap, nearness, spread = formula_results(
             self.mechanism, "closed_state", model, y[: self.cut], y[self.cut :]
         )
-        total: Scalar = 0.0
-        for value in found:
-            total = total + absolute(value)
-        doubts = (gap * (1.0 / self.gap), nearness * (1.0 / NEAR_MORE_FREEDOM), total * TINY)
+        doubts = (gap * (1.0 / self.gap), nearness * (1.0 / NEAR_MORE_FREEDOM), sizes(found) * TINY)
         return Judged(found, doubts, (spread * (1.0 / MOST_SPREAD),))

@@ -27,7 +27,8 @@ def summary(m: Mechanism) -> Summary:
 def _parts(m: Mechanism) -> Iterator[SummaryTable | Words]:
     yield " ".join(structure_sentences(m.structure)) + "\n"
     joints: Rows = tuple(
-        (j.name, _kind(j), f"{j.parent} - {j.child}", tuple(j.at), _axes(j), _drive(j)) for j in m.joints
+        (j.name, type(j).__name__.lower(), f"{j.parent} - {j.child}", tuple(j.at), _axes(j), _drive(j))
+        for j in m.joints
     )
     header = ("joint", "kind", "between", "at [m]", "axis", "drive")
     yield SummaryTable("Joints: home position, world frame", header, joints, texts=3)
@@ -56,13 +57,9 @@ def _parts(m: Mechanism) -> Iterator[SummaryTable | Words]:
 
 def structure_sentences(s: Structure) -> list[str]:
     """The structure in plain words."""
-    found = []
-    loops = len(s.cut) + len(s.through)
-    if not loops:
-        found.append("The bodies form a tree: there are no loops.")
-    else:
-        at = [*s.cut, *(f"{joint} (through {body})" for joint, body in s.through)]
-        found.append(f"{counted(loops, 'loop')}, cut at {', '.join(at)}.")
+    at = [*s.cut, *(f"{joint} (through {body})" for joint, body in s.through)]
+    loops = f"{counted(len(at), 'loop')}, cut at {', '.join(at)}."
+    found = [loops if at else "The bodies form a tree: there are no loops."]
     redundant = sum(len(rows) for _, rows in s.redundant)
     if redundant:
         which = ", ".join(dict.fromkeys(joint for joint, _ in s.redundant))
@@ -91,10 +88,6 @@ def issues(m: Mechanism) -> list[str]:
         found.append(f"no mass: {', '.join(light)}")
     found += [f"home is outside of the limits: {text}" for text in outside(m.joints)]
     return found
-
-
-def _kind(joint: MechanismJoint) -> str:
-    return type(joint).__name__.lower()
 
 
 def _axes(joint: MechanismJoint) -> Cell:

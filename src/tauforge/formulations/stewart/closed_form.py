@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tauforge.algebra.linear import Factors, factored, solved
-from tauforge.algebra.scalars import Scalar, is_zero
+from tauforge.algebra.scalars import Scalar, Scalars, is_zero
 from tauforge.algebra.vectors import ZERO, ZERO_MATRIX, Matrix, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart import exact
@@ -117,7 +117,7 @@ def mass_matrix(p: LumpedPlatform, X: Vector, R: Matrix) -> list[list[Scalar]]:
 
 
 def forward_dynamics(
-    p: LumpedPlatform, m: PlatformMotion, actuators: Sequence[Scalar], external: Wrench = NO_WRENCH
+    p: LumpedPlatform, m: PlatformMotion, actuators: Scalars, external: Wrench = NO_WRENCH
 ) -> tuple[Vector, Vector, Scalar]:
     """Accelerations (a, alpha) that the actuators produce, and a doubt of them: at least 1 where M may be singular.
 
@@ -141,7 +141,7 @@ def forward_dynamics_on_moving_base(
     p: LumpedPlatform,
     whole: PlatformParameters,
     m: PlatformMotion,
-    actuators: Sequence[Scalar],
+    actuators: Scalars,
     base: MovingBase,
     external: Wrench = NO_WRENCH,
 ) -> tuple[Vector, Vector, Scalar]:

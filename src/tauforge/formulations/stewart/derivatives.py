@@ -24,7 +24,7 @@ from typing import NamedTuple
 from tauforge.algebra.dual import Dual, derivative, primal, seeded
 from tauforge.algebra.inertias import acceleration_matrix, moment_of_inertia_forces
 from tauforge.algebra.linear import Rows, eliminations, factored, solved
-from tauforge.algebra.scalars import Scalar, is_zero
+from tauforge.algebra.scalars import Scalar, Scalars, is_zero
 from tauforge.algebra.vectors import ZERO_MATRIX, Matrix, Vector, cross, dot, outer, skew
 from tauforge.formulations.stewart.closed_form import (
     assembled,
@@ -173,7 +173,7 @@ def free_slopes(p: LumpedPlatform, t: FreeTip, S_dot: Vector, a: Vector, actuato
 
 
 def slopes_of_legs(
-    p: LumpedPlatform, m: PlatformMotion, tips: Sequence[Tip | FreeTip], actuators: Sequence[Scalar]
+    p: LumpedPlatform, m: PlatformMotion, tips: Sequence[Tip | FreeTip], actuators: Scalars
 ) -> list[LegSlopes]:
     U = acceleration_matrix(m.omega, m.alpha)
     q1 = m.R @ p.origin
@@ -318,7 +318,7 @@ def force_slopes(
 
 
 def forward_dynamics_slopes(
-    p: LumpedPlatform, m: PlatformMotion, actuators: Sequence[Scalar], turns: Matrix
+    p: LumpedPlatform, m: PlatformMotion, actuators: Scalars, turns: Matrix
 ) -> tuple[StateSlopes, Scalar]:
     """Derivatives of the acceleration by pose, twist and the actuators' forces, and their doubt, as for it.
 

@@ -12,11 +12,10 @@ inertia forces follow from absolute accelerations and turns, friction and reflec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.inertias import rotated
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, BodyParameters, Wrench
 from tauforge.formulations.stewart.kinematics import (
@@ -110,7 +109,7 @@ def inverse_dynamics(
 def missing_wrench(
     p: PlatformParameters,
     m: PlatformMotion,
-    actuators: Sequence[Scalar],
+    actuators: Scalars,
     external: Wrench = NO_WRENCH,
     base: MovingBase = FIXED_BASE,
 ) -> Wrench:

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from tauforge.algebra.linear import solved_by_pivots
 from tauforge.algebra.rotations import Quaternion, axes_along, turned_slightly
-from tauforge.algebra.scalars import Scalar, reciprocal, sqrt
+from tauforge.algebra.scalars import Scalar, Scalars, reciprocal, sqrt
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.stewart.parameters import (
@@ -159,7 +159,7 @@ class PoseGuess(NamedTuple):
     orientation: Quaternion
 
 
-def newton_step(legs: Sequence[LegParameters], lengths: Sequence[Scalar], g: PoseGuess) -> PoseGuess:
+def newton_step(legs: Sequence[LegParameters], lengths: Scalars, g: PoseGuess) -> PoseGuess:
     """One step of Newton's method."""
     R = g.orientation.rotation()
     rows, errors = [], []
@@ -172,7 +172,7 @@ def newton_step(legs: Sequence[LegParameters], lengths: Sequence[Scalar], g: Pos
     return PoseGuess(g.X + Vector(*x[:3]), turned_slightly(g.orientation, Vector(*x[3:])))
 
 
-def length_error(legs: Sequence[LegParameters], lengths: Sequence[Scalar], g: PoseGuess) -> Scalar:
+def length_error(legs: Sequence[LegParameters], lengths: Scalars, g: PoseGuess) -> Scalar:
     """The norm of the errors of the lengths over the norm of the lengths. NaN in gives NaN."""
     R = g.orientation.rotation()
     errors: Scalar = 0.0
@@ -184,12 +184,12 @@ def length_error(legs: Sequence[LegParameters], lengths: Sequence[Scalar], g: Po
     return sqrt(errors / (squares + TINY_SQUARE))
 
 
-def twist_of_rates(p: PlatformParameters, m: PlatformMotion, rates: Sequence[Scalar]) -> list[Scalar]:
+def twist_of_rates(p: PlatformParameters, m: PlatformMotion, rates: Scalars) -> list[Scalar]:
     """v and omega from the sliding speeds: H' (v, omega) = L' (D5)."""
     return solved_by_pivots(_transposed(force_matrix(leg_vectors(p, m))), rates)
 
 
-def acceleration_of_rates(p: PlatformParameters, m: PlatformMotion, accelerations: Sequence[Scalar]) -> list[Scalar]:
+def acceleration_of_rates(p: PlatformParameters, m: PlatformMotion, accelerations: Scalars) -> list[Scalar]:
     """a and alpha from the sliding accelerations, the twist given in m (D8):
 
     s.(a + alpha x q) = L'' - s.(omega x (omega x q)) - |S' - L' s|^2 / L.

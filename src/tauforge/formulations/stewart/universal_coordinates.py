@@ -12,13 +12,13 @@ replaced by point masses at the joints and a remainder (`lumping`): a mass at a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 from tauforge.algebra.inertias import acceleration_matrix, moment_of_inertia_forces
 from tauforge.algebra.linear import elimination
-from tauforge.algebra.scalars import Scalar, absolute, is_zero, select, sqrt
+from tauforge.algebra.scalars import Scalar, Scalars, absolute, is_zero, select, sqrt
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart.lumping import LumpedLeg, LumpedPlatform
@@ -216,9 +216,7 @@ class Gathered(NamedTuple):
     wrench: Wrench
 
 
-def gathered(
-    p: LumpedPlatform, m: PlatformMotion, actuators: Sequence[Scalar] | None = None
-) -> tuple[Gathered, Vector]:
+def gathered(p: LumpedPlatform, m: PlatformMotion, actuators: Scalars | None = None) -> tuple[Gathered, Vector]:
     """The legs and the platform in motion, and the vector from the platform's own origin to the moved one, base axes.
 
     actuators: forces along the legs; None leaves all tip forces along the legs out of the wrench.
@@ -281,7 +279,7 @@ def inverse_dynamics_and_doubt(
     return forces, partial(doubt, pivots, [t.rho for t in found.tips if isinstance(t, Tip)])
 
 
-def doubt(pivots: Sequence[Scalar], sines: Sequence[Scalar]) -> Scalar:
+def doubt(pivots: Scalars, sines: Scalars) -> Scalar:
     """At least 1 where the pivots of H differ so much that it may be singular, or where a sine is nearly 0.
 
     sines: of the angles between the legs and the fixed axes of their universal joints
@@ -290,14 +288,14 @@ def doubt(pivots: Sequence[Scalar], sines: Sequence[Scalar]) -> Scalar:
     return of_pivots + ALONG_AXIS / smallest(sines) if sines else of_pivots
 
 
-def smallest(values: Sequence[Scalar]) -> Scalar:
+def smallest(values: Scalars) -> Scalar:
     least = values[0]
     for value in values[1:]:
         least = select(value, least, value, least)
     return least
 
 
-def spread(pivots: Sequence[Scalar]) -> Scalar:
+def spread(pivots: Scalars) -> Scalar:
     """The largest magnitude over the smallest one: about the condition number, never much more."""
     magnitudes = [absolute(x) for x in pivots]
     small = large = magnitudes[0]

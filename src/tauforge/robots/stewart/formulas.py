@@ -6,14 +6,13 @@ R = Rz Ry Rx; a twist v, omega), and returns nested lists of scalars.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from tauforge.algebra import condition as conditions
 from tauforge.algebra.linear import elimination
 from tauforge.algebra.rotations import Quaternion, angles_of, angular_velocity, quaternion_of, rotation_of
-from tauforge.algebra.scalars import Scalar, absolute, sqrt
+from tauforge.algebra.scalars import Scalar, Scalars, absolute, sqrt
 from tauforge.algebra.vectors import IDENTITY, ZERO, Matrix, Vector, cross, dot
 from tauforge.evaluation.functions import Doubtful
 from tauforge.formulations.bodies import NO_WRENCH, Wrench, body_of
@@ -33,7 +32,6 @@ from tauforge.formulations.stewart import limits as limits_of
 from tauforge.formulations.stewart.parameters import FIXED_BASE, LEGS, MovingBase, PlatformMotion, with_payload
 from tauforge.robots.stewart.model import PlatformModel
 
-Scalars = Sequence[Scalar]
 TINY = 1e-300  # NaN and results that overflow count as doubtful, others of any size do not
 TRACKING_STEPS = 5  # of one call of the tracking kernel: enough from a centimetre and a degree away
 

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tauforge.algebra.elimination import spread
 from tauforge.algebra.linear import Factors, factored, solved
 from tauforge.algebra.scalars import Scalar, Scalars, is_zero
-from tauforge.algebra.vectors import ZERO, ZERO_MATRIX, Matrix, Vector, cross
+from tauforge.algebra.vectors import ZERO, ZERO_MATRIX, Matrix, Vector, cross, skew
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart import exact
 from tauforge.formulations.stewart.lumping import LumpedPlatform
 from tauforge.formulations.stewart.parameters import MovingBase, PlatformMotion, PlatformParameters
 from tauforge.formulations.stewart.spherical_legs import FreeTip, free_tip_mass_matrix
-from tauforge.formulations.stewart.universal_coordinates import Tip, gathered, spread, tip, without
+from tauforge.formulations.stewart.universal_coordinates import Tip, gathered, tip, without
 
 SUSPICIOUS_FACTORS = 1e12  # ratio of the magnitudes of M's factors above which its condition number is checked
 
@@ -79,8 +80,7 @@ def mass_blocks(p: LumpedPlatform, R: Matrix, tips: Sequence[Tip | FreeTip]) -> 
         qQ = crossed(t.q, Q)
         C = C + qQ
         D = D + Matrix([cross(t.q, row) for row in qQ.rows])
-    h = R @ p.first_moment
-    C = C + Matrix.of(((0.0, -h.z, h.y), (h.z, 0.0, -h.x), (-h.y, h.x, 0.0)))
+    C = C + skew(R @ p.first_moment)
     Q = p.second_moments
     if not all(is_zero(x) for row in Q.rows for x in row):
         I = Matrix.diagonal(Q.trace, Q.trace, Q.trace) - Q
@@ -90,8 +90,7 @@ def mass_blocks(p: LumpedPlatform, R: Matrix, tips: Sequence[Tip | FreeTip]) -> 
 
 def crossed(q: Vector, Q: Matrix) -> Matrix:
     """[q]x Q."""
-    columns = [cross(q, column) for column in Q.T.rows]
-    return Matrix(columns).T
+    return Matrix([cross(q, column) for column in Q.T.rows]).T
 
 
 def assembled(A: Matrix, C: Matrix, D: Matrix) -> list[list[Scalar]]:

@@ -44,8 +44,10 @@ from tauforge.formulations.stewart.universal_coordinates import (
     Tip,
     about_axes,
     components,
-    doubt,
+    forces_and_doubt,
     gathered,
+    long_columns,
+    long_legs,
     rates,
     tip_force,
 )
@@ -98,11 +100,8 @@ def mixed(t: Tip, factors: tuple[Scalar, Scalar, Scalar], first: int) -> Matrix:
 
     first: number of the slope in L, or in its rate
     """
-    gradients = [gradient(t, *(derivative(factor, first + j) for j in range(3))) for factor in factors]
-    whole = ZERO_MATRIX
-    for vector, slope in zip((t.S, t.n, t.k), gradients, strict=True):
-        whole = whole + outer(vector, slope)
-    return whole
+    by_c, by_cn, by_ck = (gradient(t, *(derivative(factor, first + j) for j in range(3))) for factor in factors)
+    return outer(t.S, by_c) + outer(t.n, by_cn) + outer(t.k, by_ck)
 
 
 def gradient(t: Tip, by_length: Scalar, by_k: Scalar, by_v: Scalar) -> Vector:
@@ -133,13 +132,7 @@ def moved_rates(t: Tip, w: Rates) -> Rates:
     return Rates(
         Dual(Ldot, {BY_K: t.L * (t.rho * Wz), BY_V: t.L * w2, BY_RATE + BY_LENGTH: 1.0}),
         Dual(
-            w1,
-            {
-                BY_LENGTH: -(w1 * t.L_inverse),
-                BY_K: -(turn * w2 + shrink),
-                BY_V: -(turn * w1),
-                BY_RATE + BY_K: 1.0,
-            },
+            w1, {BY_LENGTH: -(w1 * t.L_inverse), BY_K: -(turn * w2 + shrink), BY_V: -(turn * w1), BY_RATE + BY_K: 1.0}
         ),
         Dual(w2, {BY_LENGTH: -(w2 * t.L_inverse), BY_K: t.sigma * Wz, BY_V: -shrink, BY_RATE + BY_V: 1.0}),
     )
@@ -299,22 +292,12 @@ def inverse_dynamics_slopes(p: LumpedPlatform, m: PlatformMotion, turns: Matrix)
     Identity: the last is H^-1 M.
     """
     found, _ = gathered(p, m)
-    (pushes,), pivots = eliminations(long_columns(found.tips), [[*found.wrench.force, *found.wrench.moment]])
-    F = [x * t.L + along for t, along, x in zip(found.tips, found.along, pushes, strict=True)]
-    doubted = doubt(pivots, [t.rho for t in found.tips if isinstance(t, Tip)])
-    return force_slopes(p, m, turns, found.tips, slopes_of_legs(p, m, found.tips, F)), doubted
-
-
-def force_slopes(
-    p: LumpedPlatform, m: PlatformMotion, turns: Matrix, tips: Sequence[Tip | FreeTip], legs: Sequence[LegSlopes]
-) -> StateSlopes:
-    """H^-1 dr."""
-    slopes = missing_slopes(p, m, tips, legs)
-    force, moment = slopes.force, slopes.moment
-    by_acceleration = stacked((force.acceleration, force.alpha), (moment.acceleration, moment.alpha))
-    blocks = (by_pose(slopes, turns), by_twist(slopes), by_acceleration)
-    answers, _ = eliminations(long_columns(tips), columns_of(*blocks))
-    return by_sixes([[x * t.L for t, x in zip(tips, answer, strict=True)] for answer in answers])
+    tips = found.tips
+    F, doubt = forces_and_doubt(found, found.wrench)
+    doubted = doubt()
+    slopes = missing_slopes(p, m, tips, slopes_of_legs(p, m, tips, F))
+    answers, _ = eliminations(long_columns(tips), columns_of(slopes, turns))  # H^-1 dr
+    return by_sixes([[x * t.L for t, x in zip(tips, answer, strict=True)] for answer in answers]), doubted
 
 
 def forward_dynamics_slopes(
@@ -326,55 +309,28 @@ def forward_dynamics_slopes(
     Identity: the last is M^-1 H; the others are - (dF/d(a, alpha))^-1 times those of `inverse_dynamics_slopes`.
     """
     found, q1 = gathered(p, without_acceleration(m), actuators)
-    factors = factored(assembled(*mass_blocks(p, m.R, found.tips)))
-    x = solved(factors, [-y for y in (*found.wrench.force, *found.wrench.moment)])
-    m = m._replace(a=Vector(*x[:3]) - cross(Vector(*x[3:]), q1), alpha=Vector(*x[3:]))
-    legs = slopes_of_legs(p, m, found.tips, actuators)
-    return acceleration_slopes(p, m, turns, found.tips, legs), doubt_of(factors)
-
-
-def acceleration_slopes(
-    p: LumpedPlatform, m: PlatformMotion, turns: Matrix, tips: Sequence[Tip | FreeTip], legs: Sequence[LegSlopes]
-) -> StateSlopes:
-    """- M^-1 dr and M^-1 H, of the moved origin, and from there of the platform's own."""
-    q1 = m.R @ p.origin
+    tips = found.tips
     factors = factored(assembled(*mass_blocks(p, m.R, tips)))
-    slopes = missing_slopes(p, m, tips, legs)
-    needed = [[-y for y in column] for column in columns_of(by_pose(slopes, turns), by_twist(slopes))]
-    pushed = [[y * t.L_inverse for y in column] for t, column in zip(tips, long_legs(tips), strict=True)]
-    results = []
-    for column in needed + pushed:
-        x = solved(factors, column)
+
+    def accelerations(wrench: Scalars) -> tuple[Vector, Vector]:
+        """Of the moved origin by M^-1, and from there of the platform's own."""
+        x = solved(factors, wrench)
         alpha = Vector(*x[3:])
-        results.append([*(Vector(*x[:3]) - cross(alpha, q1)), *alpha])
-    return by_sixes(results)
+        return Vector(*x[:3]) - cross(alpha, q1), alpha
+
+    a, alpha = accelerations([-y for y in (*found.wrench.force, *found.wrench.moment)])
+    m = m._replace(a=a, alpha=alpha)
+    slopes = missing_slopes(p, m, tips, slopes_of_legs(p, m, tips, actuators))
+    needed = [[-y for y in column] for column in columns_of(slopes, turns)[:12]]  # - dr
+    pushed = [[y * t.L_inverse for y in column] for t, column in zip(tips, long_legs(tips), strict=True)]  # H
+    found_slopes = by_sixes([[x for half in accelerations(column) for x in half] for column in needed + pushed])
+    return found_slopes, doubt_of(factors)
 
 
-def long_legs(tips: Sequence[Tip | FreeTip]) -> Rows:
-    """Columns of H about the moved origin, each as long as its leg."""
-    return [[*t.S, *cross(t.q, t.S)] for t in tips]
-
-
-def long_columns(tips: Sequence[Tip | FreeTip]) -> Rows:
-    return [list(row) for row in zip(*long_legs(tips), strict=True)]
-
-
-def by_pose(slopes: MissingSlopes, turns: Matrix) -> Rows:
-    force, moment = slopes.force, slopes.moment
-    return stacked((force.place, force.turn.times(turns)), (moment.place, moment.turn.times(turns)))
-
-
-def by_twist(slopes: MissingSlopes) -> Rows:
-    force, moment = slopes.force, slopes.moment
-    return stacked((force.velocity, force.omega), (moment.velocity, moment.omega))
-
-
-def stacked(*halves: tuple[Matrix, Matrix]) -> Rows:
-    return [[*a, *b] for left, right in halves for a, b in zip(left.rows, right.rows, strict=True)]
-
-
-def columns_of(*blocks: Rows) -> Rows:
-    return [list(column) for block in blocks for column in zip(*block, strict=True)]
+def columns_of(slopes: MissingSlopes, turns: Matrix) -> Rows:
+    """Of the wrench, six by the numbers of the pose, six by the twist and six by the acceleration."""
+    force, moment = (part._replace(turn=part.turn.times(turns)) for part in slopes)
+    return [[*x, *y] for A, B in zip(force, moment, strict=True) for x, y in zip(A.T.rows, B.T.rows, strict=True)]
 
 
 def by_sixes(columns: Rows) -> StateSlopes:

@@ -38,10 +38,15 @@ from tauforge.formulations.stewart.parameters import (
 
 
 def inertial_wrench(
-    p: PlatformParameters, m: PlatformMotion, inertia: Matrix | None = None, base: MovingBase = FIXED_BASE
+    p: PlatformParameters,
+    m: PlatformMotion,
+    external: Wrench = NO_WRENCH,
+    inertia: Matrix | None = None,
+    base: MovingBase = FIXED_BASE,
 ) -> Wrench:
     """The wrench that the platform needs at its origin: M (a_g - g), and R x that + I alpha + omega x I omega (D33-34).
 
+    external: what it has of that already
     inertia: about the mass centre, base axes; default that of the body (D32).
     """
     R = m.R @ p.body.com  # D30, P47
@@ -51,7 +56,8 @@ def inertial_wrench(
     omega, alpha = absolute_turning(base, m.omega, m.alpha)
     I = rotated(p.body.inertia, m.R) if inertia is None else inertia
     force = (a - p.gravity) * p.body.mass  # P45
-    return Wrench(force, cross(R, force) + I @ alpha + cross(omega, I @ omega))  # P49
+    moment = cross(R, force) + I @ alpha + cross(omega, I @ omega)  # P49
+    return Wrench(force - external.force, moment - external.moment)
 
 
 class LegLoad(NamedTuple):
@@ -86,8 +92,7 @@ def required_wrench(
     p: PlatformParameters, m: PlatformMotion, external: Wrench, loads: list[LegLoad], base: MovingBase = FIXED_BASE
 ) -> Wrench:
     """The wrench that the forces along the legs must exert on the platform (P45, P49)."""
-    own = inertial_wrench(p, m, base=base)
-    force, moment = own.force - external.force, own.moment - external.moment
+    force, moment = inertial_wrench(p, m, external, base=base)
     for load in loads:
         force, moment = force + load.K, moment + cross(load.motion.q, load.K) - load.f
     return Wrench(force, moment)

@@ -143,10 +143,14 @@ def leg_vectors(p: PlatformParameters, m: PlatformMotion) -> list[LegVector]:
     return [leg_vector(leg, m.X, m.R) for leg in p.legs]
 
 
+def unit_wrenches(legs: Sequence[LegVector]) -> list[list[Scalar]]:
+    """H': the wrenches of unit forces that extend the legs."""
+    return [[*leg.s, *cross(leg.q, leg.s)] for leg in legs]
+
+
 def force_matrix(legs: Sequence[LegVector]) -> list[list[Scalar]]:
     """H: its columns are the wrenches of unit forces that extend the legs (D36)."""
-    columns = [[*leg.s, *cross(leg.q, leg.s)] for leg in legs]
-    return [list(row) for row in zip(*columns, strict=True)]
+    return [list(row) for row in zip(*unit_wrenches(legs), strict=True)]
 
 
 def leg_forces(legs: Sequence[LegVector], wanted: Wrench) -> list[Scalar]:
@@ -186,7 +190,7 @@ def length_error(legs: Sequence[LegParameters], lengths: Scalars, g: PoseGuess) 
 
 def twist_of_rates(p: PlatformParameters, m: PlatformMotion, rates: Scalars) -> list[Scalar]:
     """v and omega from the sliding speeds: H' (v, omega) = L' (D5)."""
-    return solved_by_pivots(_transposed(force_matrix(leg_vectors(p, m))), rates)
+    return solved_by_pivots(unit_wrenches(leg_vectors(p, m)), rates)
 
 
 def acceleration_of_rates(p: PlatformParameters, m: PlatformMotion, accelerations: Scalars) -> list[Scalar]:
@@ -200,8 +204,4 @@ def acceleration_of_rates(p: PlatformParameters, m: PlatformMotion, acceleration
         across = S_dot - leg.s * dot(leg.s, S_dot)
         centripetal = dot(leg.s, cross(m.omega, cross(m.omega, leg.q)))
         right.append(Lddot - centripetal - dot(across, across) * reciprocal(leg.L))
-    return solved_by_pivots(_transposed(force_matrix(legs)), right)
-
-
-def _transposed(H: list[list[Scalar]]) -> list[list[Scalar]]:
-    return [list(column) for column in zip(*H, strict=True)]
+    return solved_by_pivots(unit_wrenches(legs), right)

@@ -13,6 +13,5 @@ def inverse_dynamics(
     p: PlatformParameters, m: PlatformMotion, external: Wrench = NO_WRENCH, base: MovingBase = FIXED_BASE
 ) -> list[Scalar]:
     """F_0. Identity: equals the exact model of a platform with massless legs and frictionless joints."""
-    own = inertial_wrench(p, m, base=base)
-    wanted = Wrench(own.force - external.force, own.moment - external.moment)
+    wanted = inertial_wrench(p, m, external, base=base)
     return leg_forces(leg_vectors(p, m), wanted)

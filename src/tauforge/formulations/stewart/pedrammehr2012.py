@@ -60,8 +60,8 @@ def platform_wrench(
 ) -> Wrench:
     """The wrench that the legs must exert on the platform (P45, P49 with P50)."""
     r = m.R @ p.body.com
-    own = inertial_wrench(p, m, tensor(p.body, m.R, r, corrections.platform_once, corrections.own_axes))
-    return Wrench(own.force - external.force, own.moment - external.moment)
+    inertia = tensor(p.body, m.R, r, corrections.platform_once, corrections.own_axes)
+    return inertial_wrench(p, m, external, inertia)
 
 
 def inverse_dynamics(

@@ -64,10 +64,7 @@ def model_carrying(model: PlatformModel, payload: Scalars | None) -> PlatformMod
 
 
 def loads_of(
-    R: Matrix,
-    external_wrench: Scalars | None = None,
-    base_motion: Scalars | None = None,
-    platform_axes: bool = False,
+    R: Matrix, external_wrench: Scalars | None = None, base_motion: Scalars | None = None, platform_axes: bool = False
 ) -> tuple[Wrench, MovingBase]:
     """The external wrench in base axes, and the motion of the base."""
     base = FIXED_BASE if base_motion is None else MovingBase(*(Vector(*base_motion[k : k + 3]) for k in (0, 3, 6)))
@@ -253,21 +250,19 @@ def acceleration_of(model: PlatformModel, pose: Scalars, twist: Scalars, acceler
 
 def tracked_pose(model: PlatformModel, lengths: Scalars, guess: Scalars) -> list[Any]:
     """The pose after a few steps of Newton's method, and its residual."""
-    state = kinematics.PoseGuess(Vector(*guess[:3]), quaternion_of(Vector(*guess[3:])))
-    state = newton(model, lengths, state, TRACKING_STEPS)
-    pose = [*state.X, *angles_of(state.orientation.rotation())]
-    return [pose, kinematics.length_error(model.parameters.legs, lengths, state)]
+    X, turn, residual = newton(model, lengths, guess[:3], quaternion_of(Vector(*guess[3:])))
+    return [[*X, *angles_of(turn.rotation())], residual]
 
 
-def newton(model: PlatformModel, lengths: Scalars, state: kinematics.PoseGuess, steps: int) -> kinematics.PoseGuess:
-    for _ in range(steps):
+def newton(model: PlatformModel, lengths: Scalars, X: Scalars, turn: Quaternion) -> tuple[Vector, Quaternion, Scalar]:
+    """Place and orientation after a few steps from these, and the residual."""
+    state = kinematics.PoseGuess(Vector(*X), turn)
+    for _ in range(TRACKING_STEPS):
         state = kinematics.newton_step(model.parameters.legs, lengths, state)
-    return state
+    return *state, kinematics.length_error(model.parameters.legs, lengths, state)
 
 
 def refine(model: PlatformModel, lengths: Scalars, state: Scalars) -> list[Any]:
     """A few steps on x, y, z and a quaternion, for many starts at once: the new state and its residual."""
-    found = kinematics.PoseGuess(Vector(*state[:3]), Quaternion(*state[3:]))
-    found = newton(model, lengths, found, TRACKING_STEPS)
-    residual = kinematics.length_error(model.parameters.legs, lengths, found)
-    return [[*found.X, *found.orientation], residual]
+    X, turn, residual = newton(model, lengths, state[:3], Quaternion(*state[3:]))
+    return [[*X, *turn], residual]

@@ -203,7 +203,7 @@ def missing_slopes(
     q1 = m.R @ p.origin
     v1, a1 = cross(m.omega, q1), U @ q1  # of the moved origin about the platform's own
     force, moment = remainder_slopes(p, m, U, q1)
-    by_own_omega = Own(ZERO_MATRIX, ZERO_MATRIX)  # by omega where it rubs at the joints, not by the tips that it moves
+    own_force = own_moment = ZERO_MATRIX  # by omega where it rubs at the joints, not by the tips that it moves
     for t, f in zip(tips, legs, strict=True):
         Q = tip_mass_matrix(t)
         q, velocity, acceleration = t.q + q1, cross(m.omega, t.q) + v1, U @ t.q + a1
@@ -219,20 +219,14 @@ def missing_slopes(
             moment.velocity + (crossed(t.q, f.by_velocity) - f.W_by_velocity * C_s),
             moment.omega - (crossed(t.q, spun) - times_cross(f.W_by_velocity, q) * C_s),
         )
-        by_own_omega = Own(by_own_omega.force + f.by_omega, by_own_omega.moment + crossed(t.q, f.by_omega))
-    rubbing = C_s * len(p.legs)
-    by_own_omega = by_own_omega._replace(moment=by_own_omega.moment + Matrix.diagonal(rubbing, rubbing, rubbing))
+        own_force, own_moment = own_force + f.by_omega, own_moment + crossed(t.q, f.by_omega)
+    own_moment = own_moment + Matrix.diagonal(*[C_s * len(p.legs)] * 3)
     M = assembled(*mass_blocks(p, m.R, tips))
     A, C, D = (Matrix.of([row[j : j + 3] for row in M[i : i + 3]]) for i, j in ((0, 0), (3, 0), (3, 3)))
     return MissingSlopes(
-        whole_slopes(force, by_own_omega.force, A, C.T - times_cross(A, q1), m),
-        whole_slopes(moment, by_own_omega.moment, C, D - times_cross(C, q1), m),
+        whole_slopes(force, own_force, A, C.T - times_cross(A, q1), m),
+        whole_slopes(moment, own_moment, C, D - times_cross(C, q1), m),
     )
-
-
-class Own(NamedTuple):
-    force: Matrix
-    moment: Matrix
 
 
 class Turned(NamedTuple):

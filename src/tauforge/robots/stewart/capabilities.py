@@ -118,9 +118,8 @@ class MovedPlatform(MovedBody):
 
 def fitting(platform: PlatformDescription) -> tuple[str, ...]:
     """Models that fit the base joints."""
-    if platform.base_joint == UNIVERSAL:
-        return STEWART_MODELS
-    return tuple(name for name in STEWART_MODELS if name not in MODELS or not MODELS[name].universal_only)
+    universal = platform.base_joint == UNIVERSAL
+    return tuple(name for name in STEWART_MODELS if universal or name == EXACT or not MODELS[name].universal_only)
 
 
 def corrections(model: str, given: Any) -> tuple[str, ...]:
@@ -131,14 +130,10 @@ def corrections(model: str, given: Any) -> tuple[str, ...]:
     unknown = [name for name in names if not iterable or name not in known]
     if unknown:
         if not known:
-            raise UnsupportedFeatureError(
-                f"the model {model} takes no corrections, got {unknown[0]!r}", field="corrections"
-            )
-        raise UnsupportedFeatureError(
-            f"{model} has no correction {unknown[0]!r}",
-            field="corrections",
-            remedy=f"Give a sequence of names among {', '.join(known)}",
-        )
+            problem = f"the model {model} takes no corrections, got {unknown[0]!r}"
+            raise UnsupportedFeatureError(problem, field="corrections")
+        remedy = f"Give a sequence of names among {', '.join(known)}"
+        raise UnsupportedFeatureError(f"{model} has no correction {unknown[0]!r}", field="corrections", remedy=remedy)
     return names
 
 

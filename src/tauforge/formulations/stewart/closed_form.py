@@ -126,9 +126,14 @@ def forward_dynamics(
     found, q1 = gathered(p, without_acceleration(m), actuators)
     force, moment = without(found.wrench, external, q1)
     factors = factored(assembled(*mass_blocks(p, m.R, found.tips)))
-    x = solved(factors, [-y for y in (*force, *moment)])
+    return *accelerations(factors, [-y for y in (*force, *moment)], q1), doubt_of(factors)
+
+
+def accelerations(factors: Factors, wrench: Scalars, q1: Vector = ZERO) -> tuple[Vector, Vector]:
+    """(a, alpha) by M^-1 of a point of the platform to which -q1 leads from that of M."""
+    x = solved(factors, wrench)
     alpha = Vector(*x[3:])
-    return Vector(*x[:3]) - cross(alpha, q1), alpha, doubt_of(factors)
+    return Vector(*x[:3]) - cross(alpha, q1), alpha
 
 
 def doubt_of(factors: Factors) -> Scalar:
@@ -152,5 +157,4 @@ def forward_dynamics_on_moving_base(
     """
     force, moment = exact.missing_wrench(whole, without_acceleration(m), actuators, external, base)
     factors = factored(mass_matrix(p, m.X, m.R))
-    x = solved(factors, [-y for y in (*force, *moment)])
-    return Vector(*x[:3]), Vector(*x[3:]), doubt_of(factors)
+    return *accelerations(factors, [-y for y in (*force, *moment)]), doubt_of(factors)

@@ -23,10 +23,11 @@ from typing import NamedTuple
 
 from tauforge.algebra.dual import Dual, derivative, primal, seeded
 from tauforge.algebra.inertias import acceleration_matrix, moment_of_inertia_forces
-from tauforge.algebra.linear import Rows, eliminations, factored, solved
+from tauforge.algebra.linear import Rows, eliminations, factored
 from tauforge.algebra.scalars import Scalar, Scalars, is_zero
 from tauforge.algebra.vectors import ZERO_MATRIX, Matrix, Vector, cross, dot, outer, skew
 from tauforge.formulations.stewart.closed_form import (
+    accelerations,
     assembled,
     crossed,
     doubt_of,
@@ -305,20 +306,13 @@ def forward_dynamics_slopes(
     found, q1 = gathered(p, without_acceleration(m), actuators)
     tips = found.tips
     factors = factored(assembled(*mass_blocks(p, m.R, tips)))
-
-    def accelerations(wrench: Scalars) -> tuple[Vector, Vector]:
-        """Of the moved origin by M^-1, and from there of the platform's own."""
-        x = solved(factors, wrench)
-        alpha = Vector(*x[3:])
-        return Vector(*x[:3]) - cross(alpha, q1), alpha
-
-    a, alpha = accelerations([-y for y in (*found.wrench.force, *found.wrench.moment)])
+    a, alpha = accelerations(factors, [-y for y in (*found.wrench.force, *found.wrench.moment)], q1)
     m = m._replace(a=a, alpha=alpha)
     slopes = missing_slopes(p, m, tips, slopes_of_legs(p, m, tips, actuators))
     needed = [[-y for y in column] for column in columns_of(slopes, turns)[:12]]  # - dr
     pushed = [[y * t.L_inverse for y in column] for t, column in zip(tips, long_legs(tips), strict=True)]  # H
-    found_slopes = by_sixes([[x for half in accelerations(column) for x in half] for column in needed + pushed])
-    return found_slopes, doubt_of(factors)
+    results = [[x for half in accelerations(factors, y, q1) for x in half] for y in needed + pushed]
+    return by_sixes(results), doubt_of(factors)
 
 
 def columns_of(slopes: MissingSlopes, turns: Matrix) -> Rows:

@@ -57,16 +57,11 @@ def lumped(p: PlatformParameters) -> LumpedPlatform:
     return LumpedPlatform(legs, origin, mass, Vector(hx, hy, hz), second, p.friction, up, g)
 
 
-class BodyMoments(NamedTuple):
-    mass: Scalar
-    first: Vector
-    second: Matrix
-
-
-def moments_about(origin: Vector, body: BodyParameters) -> BodyMoments:
+def moments_about(origin: Vector, body: BodyParameters) -> tuple[Scalar, Vector, Matrix]:
+    """Mass, first and second moments."""
     com = body.com - origin
     second = second_moments(body.inertia + point_mass_inertia(body.mass, com))
-    return BodyMoments(body.mass, com * body.mass, second)
+    return body.mass, com * body.mass, second
 
 
 def with_payload(p: LumpedPlatform, payload: BodyParameters) -> LumpedPlatform:

@@ -18,13 +18,7 @@ from tauforge.algebra.inertias import rotated
 from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, BodyParameters, Wrench
-from tauforge.formulations.stewart.kinematics import (
-    LegMotion,
-    centre_accelerations,
-    leg_forces,
-    leg_motion,
-    leg_vectors,
-)
+from tauforge.formulations.stewart.kinematics import LegMotion, centre_accelerations, forces_along_legs, leg_motion
 from tauforge.formulations.stewart.parameters import (
     FIXED_BASE,
     LegParameters,
@@ -107,7 +101,7 @@ def inverse_dynamics(
     Identity: equals `universal_coordinates.inverse_dynamics`, and both equal Newton-Euler over 13 bodies.
     """
     loads = [leg_load(p, leg, m, base) for leg in p.legs]
-    along = leg_forces(leg_vectors(p, m), required_wrench(p, m, external, loads, base))
+    along = forces_along_legs(p, m, required_wrench(p, m, external, loads, base))
     return [x + load.D for x, load in zip(along, loads, strict=True)]
 
 
@@ -145,7 +139,7 @@ def reactions(
 ) -> list[Reactions]:
     """Identity: along the leg the prismatic force is F - C_p L' - m_r L'', F being the actuator's force."""
     loads = [leg_load(p, leg, m, base) for leg in p.legs]
-    along = leg_forces(leg_vectors(p, m), required_wrench(p, m, external, loads, base))
+    along = forces_along_legs(p, m, required_wrench(p, m, external, loads, base))
     result = []
     for load, x in zip(loads, along, strict=True):
         l = load.motion

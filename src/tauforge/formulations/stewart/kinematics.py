@@ -158,6 +158,10 @@ def leg_forces(legs: Sequence[LegVector], wanted: Wrench) -> list[Scalar]:
     return solved_by_pivots(force_matrix(legs), [*wanted.force, *wanted.moment])
 
 
+def forces_along_legs(p: PlatformParameters, m: PlatformMotion, wanted: Wrench) -> list[Scalar]:
+    return leg_forces(leg_vectors(p, m), wanted)
+
+
 class PoseGuess(NamedTuple):
     X: Vector
     orientation: Quaternion

@@ -282,7 +282,5 @@ def rotations(quaternions: Array) -> Array:
 
 def poses_of(states: Array) -> Array:
     """(m, 6) from x, y, z and quaternions."""
-    if not len(states):
-        return np.empty((0, 6))
     angles = angles_of(Quaternion(*states[:, 3:].T).rotation())
     return np.column_stack([states[:, :3], *angles])

@@ -158,3 +158,19 @@ def _pivots(pattern: Sequence[Sequence[bool]], columns: int) -> list[_Pivot]:
         costs |= {k: cost(k) for k in union & left}  # those of the other columns stay
         found.append(_Pivot(j, len(sharing), len(union) + 1))
     return found
+
+
+def smallest(values: Scalars) -> Scalar:
+    least = values[0]
+    for value in values[1:]:
+        least = select(value, least, value, least)
+    return least
+
+
+def spread(pivots: Scalars) -> Scalar:
+    """The largest magnitude over the smallest one: about the condition number, never much more."""
+    magnitudes = [absolute(x) for x in pivots]
+    small = large = magnitudes[0]
+    for x in magnitudes[1:]:
+        small, large = select(x, small, x, small), select(large, x, x, large)
+    return large / small

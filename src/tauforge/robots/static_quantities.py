@@ -253,30 +253,24 @@ def _largest(values: Scalars) -> Scalar:
     return largest + TINY * total
 
 
-def _shapes(robot: Robot, question: Question) -> dict[str, Shape]:
-    shapes: dict[str, Shape] = {"position": (robot.positions.size,)}
-    if question.payload:
-        shapes["payload"] = PAYLOAD.core
-    return shapes | {field: robot.varying_fields[field] for field in question.varying}
-
-
 def _evaluated(robot: Robot, question: Question, arguments: Mapping[str, Array]) -> dict[str, Array]:
     names = [part for name in question.quantities for part in (name, *((f"{name}_doubt",) if name in DOUBTFUL else ()))]
-    key = "at_positions", question
-    kernel = kernel_if_allowed(lambda: robot._evaluator.kept(key, lambda: _kernel(robot, question)))
+    formula, results = partial(_formula, robot, question), ((),) * len(names)
+    shapes: dict[str, Shape] = {"position": (robot.positions.size,)}
+    shapes |= {"payload": PAYLOAD.core} if question.payload else {}
+    shapes |= {field: robot.varying_fields[field] for field in question.varying}
+
+    def made() -> Kernel:
+        doc = f"{', '.join(question.quantities)} of one robot at rest"
+        return formula_kernel("at_positions", doc, formula, shapes, results)
+
+    kernel = kernel_if_allowed(lambda: robot._evaluator.kept(("at_positions", question), made))
     if kernel is None:
-        outs = reference(partial(_formula, robot, question), arguments, ((),) * len(names))
+        outs = reference(formula, arguments, results)
     else:
-        shapes = _shapes(robot, question)
         found = kernel(*(x.reshape(*x.shape[:-1], *shapes[name]) for name, x in arguments.items()))
         outs = found if isinstance(found, tuple) else (found,)
     return dict(zip(names, (np.asarray(out) for out in outs), strict=True))
-
-
-def _kernel(robot: Robot, question: Question) -> Kernel:
-    results = ((),) * (len(question.quantities) + len(set(DOUBTFUL) & set(question.quantities)))
-    doc = f"{', '.join(question.quantities)} of one robot at rest"
-    return formula_kernel("at_positions", doc, partial(_formula, robot, question), _shapes(robot, question), results)
 
 
 def _matrices(robot: Robot, arguments: Mapping[str, Array], length: float, rows: Array) -> Array:

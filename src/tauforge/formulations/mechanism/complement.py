@@ -7,17 +7,15 @@ y = K z with K the rows of S at y.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
 from tauforge.algebra.elimination import Elimination
 from tauforge.algebra.linear import factored, solved, sparse_dot
-from tauforge.algebra.scalars import Scalar, absolute, is_zero, select
+from tauforge.algebra.scalars import Scalar, Scalars, absolute, is_zero, select
 from tauforge.algebra.vectors import UNIT_VECTORS, ZERO, Vector, cross
 from tauforge.formulations.mechanism.cuts import Lever, Posed, Row, levers, loop_bias, loop_gaps, loop_rows
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 
-Scalars = Sequence[Scalar]
 PRESUMED_ZERO_WEIGHT = 1e8  # what entries that should be zero are multiplied by, as shares of the mechanism's size
 
 

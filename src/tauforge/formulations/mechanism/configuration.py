@@ -17,7 +17,7 @@ from tauforge.algebra.rotations import (
     quaternion_of,
     turned_slightly,
 )
-from tauforge.algebra.scalars import Scalar, absolute, arctangent, cos, select, sin
+from tauforge.algebra.scalars import Scalar, Scalars, absolute, arctangent, cos, select, sin
 from tauforge.algebra.vectors import ZERO, Vector
 from tauforge.formulations.mechanism.complement import Complement
 from tauforge.formulations.mechanism.cuts import Posed, loop_gaps, posed_at, relative_rotation
@@ -25,8 +25,6 @@ from tauforge.formulations.mechanism.legs import closed_by_legs
 from tauforge.formulations.mechanism.parameters import HINGE, Cut, MechanismParameters
 from tauforge.formulations.trees.frames import JointFrame, Placement, placement
 from tauforge.formulations.trees.recursion import FrameVelocity, twists
-
-Scalars = Sequence[Scalar]
 
 
 class JointState(NamedTuple):

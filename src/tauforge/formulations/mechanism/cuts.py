@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.inertias import acceleration_matrix
-from tauforge.algebra.scalars import Scalar, is_zero
+from tauforge.algebra.scalars import Scalar, Scalars, is_zero
 from tauforge.algebra.vectors import E_Z, UNIT_VECTORS, ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, POINT, Cut, FixedFrame, MechanismParameters
 from tauforge.formulations.trees.frames import (
@@ -30,7 +30,6 @@ from tauforge.formulations.trees.frames import (
 )
 from tauforge.formulations.trees.recursion import BaseState, FrameMotion, outward
 
-Scalars = Sequence[Scalar]
 Row = dict[int, Scalar]
 RESTING_BASE = BaseState(ZERO, ZERO, ZERO)
 
@@ -137,7 +136,7 @@ def _vector_entries(posed: Posed, cut: Cut, rows: list[Row], k: int, arm: Vector
 
 
 def loop_bias(
-    m: MechanismParameters, posed: Posed, v: Sequence[Scalar], left_out: Collection[tuple[int, float]] = ()
+    m: MechanismParameters, posed: Posed, v: Scalars, left_out: Collection[tuple[int, float]] = ()
 ) -> list[Scalar]:
     """J' v: what the rows accelerate by where the tree's rates do not change.
 
@@ -152,7 +151,7 @@ def loop_bias(
 
 
 def _cut_bias(
-    posed: Posed, cut: Cut, motions: dict[int, FrameMotion], v: Sequence[Scalar], left_out: Collection[float]
+    posed: Posed, cut: Cut, motions: dict[int, FrameMotion], v: Scalars, left_out: Collection[float]
 ) -> list[Scalar]:
     total = ZERO
     for side in sides(posed.frames, cut):
@@ -173,9 +172,7 @@ def _cut_bias(
     return [*total, *[*(alpha_a - alpha_b - cross(wa, wa - wb))][:turning]]
 
 
-def _acceleration(
-    posed: Posed, place: FixedFrame, motions: dict[int, FrameMotion], v: Sequence[Scalar], axes: int
-) -> Vector:
+def _acceleration(posed: Posed, place: FixedFrame, motions: dict[int, FrameMotion], v: Scalars, axes: int) -> Vector:
     """The acceleration of a place's origin, in the axes of a joint frame."""
     frame, p = posed.frames[place.joint_frame], place.displacement.translation
     if frame.kind == "F" and frame.parent == GROUND:  # cheaper in the base's axes
@@ -187,7 +184,7 @@ def _acceleration(
     return posed.transported(motion.a + motion.U @ p, place.joint_frame, axes)
 
 
-def loop_gaps(m: MechanismParameters, posed: Posed, q: Sequence[Scalar], *, in_any_axes: bool = False) -> list[Scalar]:
+def loop_gaps(m: MechanismParameters, posed: Posed, q: Scalars, *, in_any_axes: bool = False) -> list[Scalar]:
     """By how much the loops do not close: what the rows' velocities are rates of, near a closed loop.
 
     q:           the tree's coordinates, for ties

@@ -6,13 +6,12 @@ loops vanish. x holds the coordinates of all joints, loops closed; y are the ind
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.elimination import Elimination
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.linear import factored, nearest_solution, orthogonalised, smallest_solution, solved, sparse_dot
-from tauforge.algebra.scalars import Scalar, is_zero
+from tauforge.algebra.scalars import Scalar, Scalars, is_zero
 from tauforge.algebra.vectors import ZERO, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, BodyParameters, Wrench
 from tauforge.formulations.drives import friction_forces, reflected_inertia, rotor_forces
@@ -24,7 +23,6 @@ from tauforge.formulations.trees.composite_inertia import mass_matrix_at
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.formulations.trees.recursion import BaseState, inward, outward
 
-Scalars = Sequence[Scalar]
 CANCELLED_SHARE = 1e-8  # share of the forces at hand: what rounding leaves of them, and more
 TINY = 1e-300  # keeps a share of nothing from being NaN
 
@@ -73,8 +71,8 @@ class ReducedSolution(NamedTuple):
 
     values: list[Scalar]
     complement: Complement
-    inertia: Sequence[Scalar] = ()
-    actuation: Sequence[Scalar] = ()
+    inertia: Scalars = ()
+    actuation: Scalars = ()
 
 
 def generalised_forces(
@@ -115,7 +113,7 @@ def actuator_forces(complement: Complement, forces: Scalars) -> ReducedSolution:
     return ReducedSolution([a + b for a, b in zip(own, found, strict=True)], complement, actuation=actuation)
 
 
-def _given_by_actuators(complement: Complement, wanted: Scalars) -> tuple[list[Scalar], Sequence[Scalar]]:
+def _given_by_actuators(complement: Complement, wanted: Scalars) -> tuple[list[Scalar], Scalars]:
     """u with S' B u = wanted, and the reciprocals of pivots."""
     m = complement.m
     if m.actuated == complement.y and complement.K is not None:  # B' S = K

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Transform, Vector, cross, dot
 from tauforge.formulations.drives import reflected_inertia
 from tauforge.formulations.mechanism.complement import Complement
@@ -13,8 +11,6 @@ from tauforge.formulations.mechanism.parameters import MechanismParameters
 from tauforge.formulations.mechanism.springs import spring_energy
 from tauforge.formulations.trees.frames import GROUND, ancestors, point_from_parent
 from tauforge.formulations.trees.recursion import twists
-
-Scalars = Sequence[Scalar]
 
 
 def world_frames(posed: Posed) -> list[Transform]:

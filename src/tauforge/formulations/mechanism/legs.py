@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import Scalar, absolute, arctangent, is_zero, reciprocal, select, sqrt
+from tauforge.algebra.scalars import Scalar, Scalars, absolute, arctangent, is_zero, reciprocal, select, sqrt
 from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Vector, dot, rotation_z
 from tauforge.formulations.mechanism.cuts import Posed, sides
 from tauforge.formulations.mechanism.parameters import (
@@ -116,9 +116,7 @@ class OpenLoop:
         return MovingPoint(point.p, -E_Z)
 
 
-def closed_by_legs(
-    m: MechanismParameters, tree: Sequence[Scalar], near: Sequence[Scalar]
-) -> tuple[list[Scalar], Posed]:
+def closed_by_legs(m: MechanismParameters, tree: Scalars, near: Scalars) -> tuple[list[Scalar], Posed]:
     """The tree's coordinates after all legs are closed, and the placements of its joints.
 
     tree: coordinates, those of joints that the legs find do not count; near: coordinates of a position nearby

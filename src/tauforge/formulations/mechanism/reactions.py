@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tauforge.algebra.inertias import rotated
-from tauforge.algebra.scalars import Scalar, sqrt
+from tauforge.algebra.scalars import Scalar, Scalars, sqrt
 from tauforge.algebra.vectors import ZERO, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.mechanism.complement import Complement, MovingComplement
@@ -20,7 +20,6 @@ from tauforge.formulations.mechanism.springs import spring_forces
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.formulations.trees.recursion import FrameMotion, outward
 
-Scalars = Sequence[Scalar]
 PlacedWrench = tuple[FixedFrame, Wrench]  # on the body of a frame; base axes, about the base's origin
 
 

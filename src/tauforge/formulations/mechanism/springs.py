@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import Scalar, is_zero, reciprocal, select, sqrt
+from tauforge.algebra.scalars import Scalar, Scalars, is_zero, reciprocal, select, sqrt
 from tauforge.algebra.vectors import Vector, cross, dot
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.parameters import FixedFrame, MechanismParameters, SpringParameters
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.formulations.trees.recursion import FrameVelocity, twists
 
-Scalars = Sequence[Scalar]
 ENDS_MEET = 1e-12  # of the mechanism's size: ends so near are at one place
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.rotations import Quaternion, normalised, quaternion_rates, with_positive_w
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.algebra.vectors import ZERO, Vector
 from tauforge.formulations.mechanism.complement import Complement, MovingComplement, sizes
 from tauforge.formulations.mechanism.configuration import (
@@ -33,7 +33,6 @@ from tauforge.formulations.mechanism.parameters import HINGE, Cut, MechanismPara
 from tauforge.formulations.trees.frames import GROUND, LENGTHS
 from tauforge.formulations.trees.recursion import twists
 
-Scalars = Sequence[Scalar]
 STATE_NUMBERS = {"R": 1, "P": 1, "B": 4, "F": 7}  # in s, of each kind of joint
 
 

@@ -37,12 +37,7 @@ class Model(NamedTuple):
         return tuple(name for switches in self.switches for name in switches._fields)
 
     def forces(
-        self,
-        p: PlatformParameters,
-        m: PlatformMotion,
-        external: Wrench,
-        corrections: Collection[str],
-        base: MovingBase,
+        self, p: PlatformParameters, m: PlatformMotion, external: Wrench, corrections: Collection[str], base: MovingBase
     ) -> list[Scalar]:
         """Forces of the actuators with these corrections; a base that moves is for models that take it."""
         chosen = [switches(*(name in corrections for name in switches._fields)) for switches in self.switches]

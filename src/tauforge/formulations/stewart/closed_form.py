@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tauforge.algebra.elimination import spread
 from tauforge.algebra.linear import Factors, factored, solved
-from tauforge.algebra.scalars import Scalar, is_zero
-from tauforge.algebra.vectors import ZERO, ZERO_MATRIX, Matrix, Vector, cross
+from tauforge.algebra.scalars import Scalar, Scalars, is_zero
+from tauforge.algebra.vectors import ZERO, ZERO_MATRIX, Matrix, Vector, cross, skew
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart import exact
 from tauforge.formulations.stewart.lumping import LumpedPlatform
 from tauforge.formulations.stewart.parameters import MovingBase, PlatformMotion, PlatformParameters
 from tauforge.formulations.stewart.spherical_legs import FreeTip, free_tip_mass_matrix
-from tauforge.formulations.stewart.universal_coordinates import Tip, gathered, spread, tip, without
+from tauforge.formulations.stewart.universal_coordinates import Tip, gathered, tip, without
 
 SUSPICIOUS_FACTORS = 1e12  # ratio of the magnitudes of M's factors above which its condition number is checked
 
@@ -79,8 +80,7 @@ def mass_blocks(p: LumpedPlatform, R: Matrix, tips: Sequence[Tip | FreeTip]) -> 
         qQ = crossed(t.q, Q)
         C = C + qQ
         D = D + Matrix([cross(t.q, row) for row in qQ.rows])
-    h = R @ p.first_moment
-    C = C + Matrix.of(((0.0, -h.z, h.y), (h.z, 0.0, -h.x), (-h.y, h.x, 0.0)))
+    C = C + skew(R @ p.first_moment)
     Q = p.second_moments
     if not all(is_zero(x) for row in Q.rows for x in row):
         I = Matrix.diagonal(Q.trace, Q.trace, Q.trace) - Q
@@ -90,8 +90,7 @@ def mass_blocks(p: LumpedPlatform, R: Matrix, tips: Sequence[Tip | FreeTip]) -> 
 
 def crossed(q: Vector, Q: Matrix) -> Matrix:
     """[q]x Q."""
-    columns = [cross(q, column) for column in Q.T.rows]
-    return Matrix(columns).T
+    return Matrix([cross(q, column) for column in Q.T.rows]).T
 
 
 def assembled(A: Matrix, C: Matrix, D: Matrix) -> list[list[Scalar]]:
@@ -117,7 +116,7 @@ def mass_matrix(p: LumpedPlatform, X: Vector, R: Matrix) -> list[list[Scalar]]:
 
 
 def forward_dynamics(
-    p: LumpedPlatform, m: PlatformMotion, actuators: Sequence[Scalar], external: Wrench = NO_WRENCH
+    p: LumpedPlatform, m: PlatformMotion, actuators: Scalars, external: Wrench = NO_WRENCH
 ) -> tuple[Vector, Vector, Scalar]:
     """Accelerations (a, alpha) that the actuators produce, and a doubt of them: at least 1 where M may be singular.
 
@@ -127,9 +126,14 @@ def forward_dynamics(
     found, q1 = gathered(p, without_acceleration(m), actuators)
     force, moment = without(found.wrench, external, q1)
     factors = factored(assembled(*mass_blocks(p, m.R, found.tips)))
-    x = solved(factors, [-y for y in (*force, *moment)])
+    return *accelerations(factors, [-y for y in (*force, *moment)], q1), doubt_of(factors)
+
+
+def accelerations(factors: Factors, wrench: Scalars, q1: Vector = ZERO) -> tuple[Vector, Vector]:
+    """(a, alpha) by M^-1 of a point of the platform to which -q1 leads from that of M."""
+    x = solved(factors, wrench)
     alpha = Vector(*x[3:])
-    return Vector(*x[:3]) - cross(alpha, q1), alpha, doubt_of(factors)
+    return Vector(*x[:3]) - cross(alpha, q1), alpha
 
 
 def doubt_of(factors: Factors) -> Scalar:
@@ -141,7 +145,7 @@ def forward_dynamics_on_moving_base(
     p: LumpedPlatform,
     whole: PlatformParameters,
     m: PlatformMotion,
-    actuators: Sequence[Scalar],
+    actuators: Scalars,
     base: MovingBase,
     external: Wrench = NO_WRENCH,
 ) -> tuple[Vector, Vector, Scalar]:
@@ -153,5 +157,4 @@ def forward_dynamics_on_moving_base(
     """
     force, moment = exact.missing_wrench(whole, without_acceleration(m), actuators, external, base)
     factors = factored(mass_matrix(p, m.X, m.R))
-    x = solved(factors, [-y for y in (*force, *moment)])
-    return Vector(*x[:3]), Vector(*x[3:]), doubt_of(factors)
+    return *accelerations(factors, [-y for y in (*force, *moment)]), doubt_of(factors)

@@ -89,6 +89,4 @@ def inverse_dynamics(
     corrections: DasguptaCorrections = DASGUPTA_AS_PUBLISHED,
 ) -> list[Scalar]:
     """Forces of the actuators, positive where they extend the legs; external as in `exact`."""
-    own = inertial_wrench(p, m)
-    wanted = Wrench(own.force - external.force, own.moment - external.moment)
-    return final_system(wanted, [leg_terms(p, leg, m, corrections) for leg in p.legs])
+    return final_system(inertial_wrench(p, m, external), [leg_terms(p, leg, m, corrections) for leg in p.legs])

@@ -23,10 +23,11 @@ from typing import NamedTuple
 
 from tauforge.algebra.dual import Dual, derivative, primal, seeded
 from tauforge.algebra.inertias import acceleration_matrix, moment_of_inertia_forces
-from tauforge.algebra.linear import Rows, eliminations, factored, solved
-from tauforge.algebra.scalars import Scalar, is_zero
+from tauforge.algebra.linear import Rows, eliminations, factored
+from tauforge.algebra.scalars import Scalar, Scalars, is_zero
 from tauforge.algebra.vectors import ZERO_MATRIX, Matrix, Vector, cross, dot, outer, skew
 from tauforge.formulations.stewart.closed_form import (
+    accelerations,
     assembled,
     crossed,
     doubt_of,
@@ -44,8 +45,10 @@ from tauforge.formulations.stewart.universal_coordinates import (
     Tip,
     about_axes,
     components,
-    doubt,
+    forces_and_doubt,
     gathered,
+    long_columns,
+    long_legs,
     rates,
     tip_force,
 )
@@ -98,11 +101,8 @@ def mixed(t: Tip, factors: tuple[Scalar, Scalar, Scalar], first: int) -> Matrix:
 
     first: number of the slope in L, or in its rate
     """
-    gradients = [gradient(t, *(derivative(factor, first + j) for j in range(3))) for factor in factors]
-    whole = ZERO_MATRIX
-    for vector, slope in zip((t.S, t.n, t.k), gradients, strict=True):
-        whole = whole + outer(vector, slope)
-    return whole
+    by_c, by_cn, by_ck = (gradient(t, *(derivative(factor, first + j) for j in range(3))) for factor in factors)
+    return outer(t.S, by_c) + outer(t.n, by_cn) + outer(t.k, by_ck)
 
 
 def gradient(t: Tip, by_length: Scalar, by_k: Scalar, by_v: Scalar) -> Vector:
@@ -133,13 +133,7 @@ def moved_rates(t: Tip, w: Rates) -> Rates:
     return Rates(
         Dual(Ldot, {BY_K: t.L * (t.rho * Wz), BY_V: t.L * w2, BY_RATE + BY_LENGTH: 1.0}),
         Dual(
-            w1,
-            {
-                BY_LENGTH: -(w1 * t.L_inverse),
-                BY_K: -(turn * w2 + shrink),
-                BY_V: -(turn * w1),
-                BY_RATE + BY_K: 1.0,
-            },
+            w1, {BY_LENGTH: -(w1 * t.L_inverse), BY_K: -(turn * w2 + shrink), BY_V: -(turn * w1), BY_RATE + BY_K: 1.0}
         ),
         Dual(w2, {BY_LENGTH: -(w2 * t.L_inverse), BY_K: t.sigma * Wz, BY_V: -shrink, BY_RATE + BY_V: 1.0}),
     )
@@ -173,7 +167,7 @@ def free_slopes(p: LumpedPlatform, t: FreeTip, S_dot: Vector, a: Vector, actuato
 
 
 def slopes_of_legs(
-    p: LumpedPlatform, m: PlatformMotion, tips: Sequence[Tip | FreeTip], actuators: Sequence[Scalar]
+    p: LumpedPlatform, m: PlatformMotion, tips: Sequence[Tip | FreeTip], actuators: Scalars
 ) -> list[LegSlopes]:
     U = acceleration_matrix(m.omega, m.alpha)
     q1 = m.R @ p.origin
@@ -210,7 +204,7 @@ def missing_slopes(
     q1 = m.R @ p.origin
     v1, a1 = cross(m.omega, q1), U @ q1  # of the moved origin about the platform's own
     force, moment = remainder_slopes(p, m, U, q1)
-    by_own_omega = Own(ZERO_MATRIX, ZERO_MATRIX)  # by omega where it rubs at the joints, not by the tips that it moves
+    own_force = own_moment = ZERO_MATRIX  # by omega where it rubs at the joints, not by the tips that it moves
     for t, f in zip(tips, legs, strict=True):
         Q = tip_mass_matrix(t)
         q, velocity, acceleration = t.q + q1, cross(m.omega, t.q) + v1, U @ t.q + a1
@@ -226,20 +220,14 @@ def missing_slopes(
             moment.velocity + (crossed(t.q, f.by_velocity) - f.W_by_velocity * C_s),
             moment.omega - (crossed(t.q, spun) - times_cross(f.W_by_velocity, q) * C_s),
         )
-        by_own_omega = Own(by_own_omega.force + f.by_omega, by_own_omega.moment + crossed(t.q, f.by_omega))
-    rubbing = C_s * len(p.legs)
-    by_own_omega = by_own_omega._replace(moment=by_own_omega.moment + Matrix.diagonal(rubbing, rubbing, rubbing))
+        own_force, own_moment = own_force + f.by_omega, own_moment + crossed(t.q, f.by_omega)
+    own_moment = own_moment + Matrix.diagonal(*[C_s * len(p.legs)] * 3)
     M = assembled(*mass_blocks(p, m.R, tips))
     A, C, D = (Matrix.of([row[j : j + 3] for row in M[i : i + 3]]) for i, j in ((0, 0), (3, 0), (3, 3)))
     return MissingSlopes(
-        whole_slopes(force, by_own_omega.force, A, C.T - times_cross(A, q1), m),
-        whole_slopes(moment, by_own_omega.moment, C, D - times_cross(C, q1), m),
+        whole_slopes(force, own_force, A, C.T - times_cross(A, q1), m),
+        whole_slopes(moment, own_moment, C, D - times_cross(C, q1), m),
     )
-
-
-class Own(NamedTuple):
-    force: Matrix
-    moment: Matrix
 
 
 class Turned(NamedTuple):
@@ -299,26 +287,16 @@ def inverse_dynamics_slopes(p: LumpedPlatform, m: PlatformMotion, turns: Matrix)
     Identity: the last is H^-1 M.
     """
     found, _ = gathered(p, m)
-    (pushes,), pivots = eliminations(long_columns(found.tips), [[*found.wrench.force, *found.wrench.moment]])
-    F = [x * t.L + along for t, along, x in zip(found.tips, found.along, pushes, strict=True)]
-    doubted = doubt(pivots, [t.rho for t in found.tips if isinstance(t, Tip)])
-    return force_slopes(p, m, turns, found.tips, slopes_of_legs(p, m, found.tips, F)), doubted
-
-
-def force_slopes(
-    p: LumpedPlatform, m: PlatformMotion, turns: Matrix, tips: Sequence[Tip | FreeTip], legs: Sequence[LegSlopes]
-) -> StateSlopes:
-    """H^-1 dr."""
-    slopes = missing_slopes(p, m, tips, legs)
-    force, moment = slopes.force, slopes.moment
-    by_acceleration = stacked((force.acceleration, force.alpha), (moment.acceleration, moment.alpha))
-    blocks = (by_pose(slopes, turns), by_twist(slopes), by_acceleration)
-    answers, _ = eliminations(long_columns(tips), columns_of(*blocks))
-    return by_sixes([[x * t.L for t, x in zip(tips, answer, strict=True)] for answer in answers])
+    tips = found.tips
+    F, doubt = forces_and_doubt(found, found.wrench)
+    doubted = doubt()
+    slopes = missing_slopes(p, m, tips, slopes_of_legs(p, m, tips, F))
+    answers, _ = eliminations(long_columns(tips), columns_of(slopes, turns))  # H^-1 dr
+    return by_sixes([[x * t.L for t, x in zip(tips, answer, strict=True)] for answer in answers]), doubted
 
 
 def forward_dynamics_slopes(
-    p: LumpedPlatform, m: PlatformMotion, actuators: Sequence[Scalar], turns: Matrix
+    p: LumpedPlatform, m: PlatformMotion, actuators: Scalars, turns: Matrix
 ) -> tuple[StateSlopes, Scalar]:
     """Derivatives of the acceleration by pose, twist and the actuators' forces, and their doubt, as for it.
 
@@ -326,55 +304,21 @@ def forward_dynamics_slopes(
     Identity: the last is M^-1 H; the others are - (dF/d(a, alpha))^-1 times those of `inverse_dynamics_slopes`.
     """
     found, q1 = gathered(p, without_acceleration(m), actuators)
-    factors = factored(assembled(*mass_blocks(p, m.R, found.tips)))
-    x = solved(factors, [-y for y in (*found.wrench.force, *found.wrench.moment)])
-    m = m._replace(a=Vector(*x[:3]) - cross(Vector(*x[3:]), q1), alpha=Vector(*x[3:]))
-    legs = slopes_of_legs(p, m, found.tips, actuators)
-    return acceleration_slopes(p, m, turns, found.tips, legs), doubt_of(factors)
-
-
-def acceleration_slopes(
-    p: LumpedPlatform, m: PlatformMotion, turns: Matrix, tips: Sequence[Tip | FreeTip], legs: Sequence[LegSlopes]
-) -> StateSlopes:
-    """- M^-1 dr and M^-1 H, of the moved origin, and from there of the platform's own."""
-    q1 = m.R @ p.origin
+    tips = found.tips
     factors = factored(assembled(*mass_blocks(p, m.R, tips)))
-    slopes = missing_slopes(p, m, tips, legs)
-    needed = [[-y for y in column] for column in columns_of(by_pose(slopes, turns), by_twist(slopes))]
-    pushed = [[y * t.L_inverse for y in column] for t, column in zip(tips, long_legs(tips), strict=True)]
-    results = []
-    for column in needed + pushed:
-        x = solved(factors, column)
-        alpha = Vector(*x[3:])
-        results.append([*(Vector(*x[:3]) - cross(alpha, q1)), *alpha])
-    return by_sixes(results)
+    a, alpha = accelerations(factors, [-y for y in (*found.wrench.force, *found.wrench.moment)], q1)
+    m = m._replace(a=a, alpha=alpha)
+    slopes = missing_slopes(p, m, tips, slopes_of_legs(p, m, tips, actuators))
+    needed = [[-y for y in column] for column in columns_of(slopes, turns)[:12]]  # - dr
+    pushed = [[y * t.L_inverse for y in column] for t, column in zip(tips, long_legs(tips), strict=True)]  # H
+    results = [[x for half in accelerations(factors, y, q1) for x in half] for y in needed + pushed]
+    return by_sixes(results), doubt_of(factors)
 
 
-def long_legs(tips: Sequence[Tip | FreeTip]) -> Rows:
-    """Columns of H about the moved origin, each as long as its leg."""
-    return [[*t.S, *cross(t.q, t.S)] for t in tips]
-
-
-def long_columns(tips: Sequence[Tip | FreeTip]) -> Rows:
-    return [list(row) for row in zip(*long_legs(tips), strict=True)]
-
-
-def by_pose(slopes: MissingSlopes, turns: Matrix) -> Rows:
-    force, moment = slopes.force, slopes.moment
-    return stacked((force.place, force.turn.times(turns)), (moment.place, moment.turn.times(turns)))
-
-
-def by_twist(slopes: MissingSlopes) -> Rows:
-    force, moment = slopes.force, slopes.moment
-    return stacked((force.velocity, force.omega), (moment.velocity, moment.omega))
-
-
-def stacked(*halves: tuple[Matrix, Matrix]) -> Rows:
-    return [[*a, *b] for left, right in halves for a, b in zip(left.rows, right.rows, strict=True)]
-
-
-def columns_of(*blocks: Rows) -> Rows:
-    return [list(column) for block in blocks for column in zip(*block, strict=True)]
+def columns_of(slopes: MissingSlopes, turns: Matrix) -> Rows:
+    """Of the wrench, six by the numbers of the pose, six by the twist and six by the acceleration."""
+    force, moment = (part._replace(turn=part.turn.times(turns)) for part in slopes)
+    return [[*x, *y] for A, B in zip(force, moment, strict=True) for x, y in zip(A.T.rows, B.T.rows, strict=True)]
 
 
 def by_sixes(columns: Rows) -> StateSlopes:

@@ -12,20 +12,13 @@ inertia forces follow from absolute accelerations and turns, friction and reflec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.inertias import rotated
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, BodyParameters, Wrench
-from tauforge.formulations.stewart.kinematics import (
-    LegMotion,
-    centre_accelerations,
-    leg_forces,
-    leg_motion,
-    leg_vectors,
-)
+from tauforge.formulations.stewart.kinematics import LegMotion, centre_accelerations, forces_along_legs, leg_motion
 from tauforge.formulations.stewart.parameters import (
     FIXED_BASE,
     LegParameters,
@@ -39,10 +32,15 @@ from tauforge.formulations.stewart.parameters import (
 
 
 def inertial_wrench(
-    p: PlatformParameters, m: PlatformMotion, inertia: Matrix | None = None, base: MovingBase = FIXED_BASE
+    p: PlatformParameters,
+    m: PlatformMotion,
+    external: Wrench = NO_WRENCH,
+    inertia: Matrix | None = None,
+    base: MovingBase = FIXED_BASE,
 ) -> Wrench:
     """The wrench that the platform needs at its origin: M (a_g - g), and R x that + I alpha + omega x I omega (D33-34).
 
+    external: what it has of that already
     inertia: about the mass centre, base axes; default that of the body (D32).
     """
     R = m.R @ p.body.com  # D30, P47
@@ -52,7 +50,8 @@ def inertial_wrench(
     omega, alpha = absolute_turning(base, m.omega, m.alpha)
     I = rotated(p.body.inertia, m.R) if inertia is None else inertia
     force = (a - p.gravity) * p.body.mass  # P45
-    return Wrench(force, cross(R, force) + I @ alpha + cross(omega, I @ omega))  # P49
+    moment = cross(R, force) + I @ alpha + cross(omega, I @ omega)  # P49
+    return Wrench(force - external.force, moment - external.moment)
 
 
 class LegLoad(NamedTuple):
@@ -87,8 +86,7 @@ def required_wrench(
     p: PlatformParameters, m: PlatformMotion, external: Wrench, loads: list[LegLoad], base: MovingBase = FIXED_BASE
 ) -> Wrench:
     """The wrench that the forces along the legs must exert on the platform (P45, P49)."""
-    own = inertial_wrench(p, m, base=base)
-    force, moment = own.force - external.force, own.moment - external.moment
+    force, moment = inertial_wrench(p, m, external, base=base)
     for load in loads:
         force, moment = force + load.K, moment + cross(load.motion.q, load.K) - load.f
     return Wrench(force, moment)
@@ -103,14 +101,14 @@ def inverse_dynamics(
     Identity: equals `universal_coordinates.inverse_dynamics`, and both equal Newton-Euler over 13 bodies.
     """
     loads = [leg_load(p, leg, m, base) for leg in p.legs]
-    along = leg_forces(leg_vectors(p, m), required_wrench(p, m, external, loads, base))
+    along = forces_along_legs(p, m, required_wrench(p, m, external, loads, base))
     return [x + load.D for x, load in zip(along, loads, strict=True)]
 
 
 def missing_wrench(
     p: PlatformParameters,
     m: PlatformMotion,
-    actuators: Sequence[Scalar],
+    actuators: Scalars,
     external: Wrench = NO_WRENCH,
     base: MovingBase = FIXED_BASE,
 ) -> Wrench:
@@ -141,7 +139,7 @@ def reactions(
 ) -> list[Reactions]:
     """Identity: along the leg the prismatic force is F - C_p L' - m_r L'', F being the actuator's force."""
     loads = [leg_load(p, leg, m, base) for leg in p.legs]
-    along = leg_forces(leg_vectors(p, m), required_wrench(p, m, external, loads, base))
+    along = forces_along_legs(p, m, required_wrench(p, m, external, loads, base))
     result = []
     for load, x in zip(loads, along, strict=True):
         l = load.motion

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from tauforge.algebra.linear import solved_by_pivots
 from tauforge.algebra.rotations import Quaternion, axes_along, turned_slightly
-from tauforge.algebra.scalars import Scalar, reciprocal, sqrt
+from tauforge.algebra.scalars import Scalar, Scalars, reciprocal, sqrt
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.stewart.parameters import (
@@ -143,10 +143,14 @@ def leg_vectors(p: PlatformParameters, m: PlatformMotion) -> list[LegVector]:
     return [leg_vector(leg, m.X, m.R) for leg in p.legs]
 
 
+def unit_wrenches(legs: Sequence[LegVector]) -> list[list[Scalar]]:
+    """H': the wrenches of unit forces that extend the legs."""
+    return [[*leg.s, *cross(leg.q, leg.s)] for leg in legs]
+
+
 def force_matrix(legs: Sequence[LegVector]) -> list[list[Scalar]]:
     """H: its columns are the wrenches of unit forces that extend the legs (D36)."""
-    columns = [[*leg.s, *cross(leg.q, leg.s)] for leg in legs]
-    return [list(row) for row in zip(*columns, strict=True)]
+    return [list(row) for row in zip(*unit_wrenches(legs), strict=True)]
 
 
 def leg_forces(legs: Sequence[LegVector], wanted: Wrench) -> list[Scalar]:
@@ -154,12 +158,16 @@ def leg_forces(legs: Sequence[LegVector], wanted: Wrench) -> list[Scalar]:
     return solved_by_pivots(force_matrix(legs), [*wanted.force, *wanted.moment])
 
 
+def forces_along_legs(p: PlatformParameters, m: PlatformMotion, wanted: Wrench) -> list[Scalar]:
+    return leg_forces(leg_vectors(p, m), wanted)
+
+
 class PoseGuess(NamedTuple):
     X: Vector
     orientation: Quaternion
 
 
-def newton_step(legs: Sequence[LegParameters], lengths: Sequence[Scalar], g: PoseGuess) -> PoseGuess:
+def newton_step(legs: Sequence[LegParameters], lengths: Scalars, g: PoseGuess) -> PoseGuess:
     """One step of Newton's method."""
     R = g.orientation.rotation()
     rows, errors = [], []
@@ -172,7 +180,7 @@ def newton_step(legs: Sequence[LegParameters], lengths: Sequence[Scalar], g: Pos
     return PoseGuess(g.X + Vector(*x[:3]), turned_slightly(g.orientation, Vector(*x[3:])))
 
 
-def length_error(legs: Sequence[LegParameters], lengths: Sequence[Scalar], g: PoseGuess) -> Scalar:
+def length_error(legs: Sequence[LegParameters], lengths: Scalars, g: PoseGuess) -> Scalar:
     """The norm of the errors of the lengths over the norm of the lengths. NaN in gives NaN."""
     R = g.orientation.rotation()
     errors: Scalar = 0.0
@@ -184,12 +192,12 @@ def length_error(legs: Sequence[LegParameters], lengths: Sequence[Scalar], g: Po
     return sqrt(errors / (squares + TINY_SQUARE))
 
 
-def twist_of_rates(p: PlatformParameters, m: PlatformMotion, rates: Sequence[Scalar]) -> list[Scalar]:
+def twist_of_rates(p: PlatformParameters, m: PlatformMotion, rates: Scalars) -> list[Scalar]:
     """v and omega from the sliding speeds: H' (v, omega) = L' (D5)."""
-    return solved_by_pivots(_transposed(force_matrix(leg_vectors(p, m))), rates)
+    return solved_by_pivots(unit_wrenches(leg_vectors(p, m)), rates)
 
 
-def acceleration_of_rates(p: PlatformParameters, m: PlatformMotion, accelerations: Sequence[Scalar]) -> list[Scalar]:
+def acceleration_of_rates(p: PlatformParameters, m: PlatformMotion, accelerations: Scalars) -> list[Scalar]:
     """a and alpha from the sliding accelerations, the twist given in m (D8):
 
     s.(a + alpha x q) = L'' - s.(omega x (omega x q)) - |S' - L' s|^2 / L.
@@ -200,8 +208,4 @@ def acceleration_of_rates(p: PlatformParameters, m: PlatformMotion, acceleration
         across = S_dot - leg.s * dot(leg.s, S_dot)
         centripetal = dot(leg.s, cross(m.omega, cross(m.omega, leg.q)))
         right.append(Lddot - centripetal - dot(across, across) * reciprocal(leg.L))
-    return solved_by_pivots(_transposed(force_matrix(legs)), right)
-
-
-def _transposed(H: list[list[Scalar]]) -> list[list[Scalar]]:
-    return [list(column) for column in zip(*H, strict=True)]
+    return solved_by_pivots(unit_wrenches(legs), right)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import Scalar, arctangent, select, sin, sqrt
+from tauforge.algebra.scalars import Scalar, Scalars, arctangent, select, sin, sqrt
 from tauforge.algebra.vectors import E_X, E_Z, Matrix, Vector, cross, dot, unit
 from tauforge.formulations.stewart.kinematics import LegVector, leg_vector
 from tauforge.formulations.stewart.parameters import LEGS, LegParameters
@@ -66,7 +66,7 @@ def nearest(legs: Sequence[LegParameters], limits: PlatformLimits, X: Vector, R:
     return [*found, least]
 
 
-def _least(values: Sequence[Scalar], *names: Sequence[Scalar]) -> list[Scalar]:
+def _least(values: Scalars, *names: Scalars) -> list[Scalar]:
     """The smallest value and its names, which are those of the first that has it."""
     best, total = [values[0], *(name[0] for name in names)], values[0]
     for k, value in enumerate(values[1:], 1):

@@ -50,30 +50,18 @@ def lumped(p: PlatformParameters) -> LumpedPlatform:
     points = [leg.p - origin for leg in p.legs]
     masses, rest = masses_at(points, moments(*moments_about(origin, p.body)))
     mass, hx, hy, hz, xx, yy, xy, zz, xz, yz = rest
+    second = Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
     g = sqrt(dot(p.gravity, p.gravity))
     up = E_Z if is_number(g) and g == 0 else p.gravity * (-1.0 / g)
-    return LumpedPlatform(
-        tuple(lumped_leg(leg, point, m) for leg, point, m in zip(p.legs, points, masses, strict=True)),
-        origin,
-        mass,
-        Vector(hx, hy, hz),
-        Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))),
-        p.friction,
-        up,
-        g,
-    )
+    legs = tuple(lumped_leg(leg, point, m) for leg, point, m in zip(p.legs, points, masses, strict=True))
+    return LumpedPlatform(legs, origin, mass, Vector(hx, hy, hz), second, p.friction, up, g)
 
 
-class BodyMoments(NamedTuple):
-    mass: Scalar
-    first: Vector
-    second: Matrix
-
-
-def moments_about(origin: Vector, body: BodyParameters) -> BodyMoments:
+def moments_about(origin: Vector, body: BodyParameters) -> tuple[Scalar, Vector, Matrix]:
+    """Mass, first and second moments."""
     com = body.com - origin
     second = second_moments(body.inertia + point_mass_inertia(body.mass, com))
-    return BodyMoments(body.mass, com * body.mass, second)
+    return body.mass, com * body.mass, second
 
 
 def with_payload(p: LumpedPlatform, payload: BodyParameters) -> LumpedPlatform:
@@ -87,19 +75,11 @@ def with_payload(p: LumpedPlatform, payload: BodyParameters) -> LumpedPlatform:
 
 
 def lumped_leg(leg: LegParameters, point: Vector, rider: Scalar) -> LumpedLeg:
-    def about_origin(body: BodyParameters) -> Matrix:
-        return body.inertia + point_mass_inertia(body.mass, body.com)
-
-    return LumpedLeg(
-        leg.b,
-        point,
-        leg.k,
-        about_origin(leg.lower) + about_origin(leg.upper),
-        leg.lower.com * leg.lower.mass,
-        leg.upper.com * leg.upper.mass,
-        leg.upper.mass + rider,
-        leg.reflected_mass,
-    )
+    lower, upper = leg.lower, leg.upper
+    of_lower, of_upper = (body.inertia + point_mass_inertia(body.mass, body.com) for body in (lower, upper))
+    J = of_lower + of_upper
+    moved = lower.com * lower.mass, upper.com * upper.mass
+    return LumpedLeg(leg.b, point, leg.k, J, *moved, upper.mass + rider, leg.reflected_mass)
 
 
 def moments(mass: Scalar, first: Vector, Q: Matrix) -> list[Scalar]:
@@ -117,9 +97,8 @@ def masses_at(points: list[Vector], wanted: list[Scalar]) -> tuple[list[Scalar],
         return [0.0] * len(points), wanted
     columns = [moments(1.0, point, outer(point, point)) for point in points]
     rows = [[float(column[k]) for column in columns] for k in range(len(wanted))]
-    masses, chosen = bounded_masses(
-        rows, [float(y) for y in wanted], independent_rows(rows, len(points), SMALLEST_PIVOT)
-    )
+    candidates = independent_rows(rows, len(points), SMALLEST_PIVOT)
+    masses, chosen = bounded_masses(rows, [float(y) for y in wanted], candidates)
     rest = []
     for k, (row, y) in enumerate(zip(rows, wanted, strict=True)):
         taken = [a * m for a, m in zip(row, masses, strict=True)]

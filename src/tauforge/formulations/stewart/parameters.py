@@ -92,19 +92,12 @@ def carried(base: MovingBase, r: Vector, v: Vector) -> Vector:
     return base.a + cross(base.alpha, r) + cross(base.omega, cross(base.omega, r) + v * 2.0)
 
 
-class AngularMotion(NamedTuple):
-    """Angular velocity and acceleration of a body."""
-
-    W: Vector
-    A: Vector
+def absolute_turning(base: MovingBase, W: Vector, A: Vector) -> tuple[Vector, Vector]:
+    """Angular velocity and acceleration of a body in the inertial frame, from those relative to the base."""
+    return W + base.omega, A + base.alpha + cross(base.omega, W)
 
 
-def absolute_turning(base: MovingBase, W: Vector, A: Vector) -> AngularMotion:
-    """The turning of a body in the inertial frame, from its turning relative to the base."""
-    return AngularMotion(W + base.omega, A + base.alpha + cross(base.omega, W))
-
-
-def without_spin(base: MovingBase, s: Vector, W: Vector, A: Vector) -> AngularMotion:
+def without_spin(base: MovingBase, s: Vector, W: Vector, A: Vector) -> tuple[Vector, Vector]:
     """The turning of a symmetric body between two spherical joints, which nothing spins: W.s = 0 in the inertial frame.
 
     s: unit vector along it; W, A: across s, of its turning relative to the base
@@ -113,4 +106,4 @@ def without_spin(base: MovingBase, s: Vector, W: Vector, A: Vector) -> AngularMo
     spin = dot(s, base.omega)
     more = base.alpha + cross(base.omega, W)
     A = A + more - s * dot(s, more) + cross(s, W + base.omega) * spin
-    return AngularMotion(W + base.omega - s * spin, A)
+    return W + base.omega - s * spin, A

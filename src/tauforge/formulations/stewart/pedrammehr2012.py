@@ -20,13 +20,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, BodyParameters, Wrench
 from tauforge.formulations.stewart.exact import inertial_wrench
-from tauforge.formulations.stewart.kinematics import (
-    LegMotion,
-    centre_accelerations,
-    leg_forces,
-    leg_motion,
-    leg_vectors,
-)
+from tauforge.formulations.stewart.kinematics import LegMotion, centre_accelerations, forces_along_legs, leg_motion
 from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion, PlatformParameters
 
 
@@ -60,8 +54,8 @@ def platform_wrench(
 ) -> Wrench:
     """The wrench that the legs must exert on the platform (P45, P49 with P50)."""
     r = m.R @ p.body.com
-    own = inertial_wrench(p, m, tensor(p.body, m.R, r, corrections.platform_once, corrections.own_axes))
-    return Wrench(own.force - external.force, own.moment - external.moment)
+    inertia = tensor(p.body, m.R, r, corrections.platform_once, corrections.own_axes)
+    return inertial_wrench(p, m, external, inertia)
 
 
 def inverse_dynamics(
@@ -92,5 +86,5 @@ def inverse_dynamics(
         F_i = (cross(N, l.s) - cross(l.c, l.s) * m_i) * (1.0 / l.L)  # P34, P35, P38, without its part along the leg
         axial.append(dot(l.s, L_u_ddot - G) * m_u + l.Ldot * C_p + l.Lddot * leg.reflected_mass)  # P39
         force, moment = force + F_i, moment + cross(l.q, F_i) - rubbing  # P45, P49
-    along = leg_forces(leg_vectors(p, m), Wrench(force, moment))  # P40: F_i has -F_act + axial along the leg
+    along = forces_along_legs(p, m, Wrench(force, moment))  # P40: F_i has -F_act + axial along the leg
     return [x + d for x, d in zip(along, axial, strict=True)]

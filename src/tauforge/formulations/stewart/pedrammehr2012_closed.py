@@ -20,13 +20,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart import pedrammehr2012
-from tauforge.formulations.stewart.kinematics import (
-    LegMotion,
-    centre_accelerations,
-    leg_forces,
-    leg_motion,
-    leg_vectors,
-)
+from tauforge.formulations.stewart.kinematics import LegMotion, centre_accelerations, forces_along_legs, leg_motion
 from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion, PlatformParameters
 
 
@@ -110,5 +104,5 @@ def inverse_dynamics(
         w, F = reaction(p, leg, m, terms, corrections)
         force, moment = force + F, moment + cross(w.q, F) - (w.W - m.omega) * p.friction.spherical
         sliding.append(w.Lddot * leg.reflected_mass)
-    along = leg_forces(leg_vectors(p, m), Wrench(force, moment))
+    along = forces_along_legs(p, m, Wrench(force, moment))
     return [x + d for x, d in zip(along, sliding, strict=True)]

@@ -16,9 +16,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from tauforge.algebra.elimination import smallest, spread
 from tauforge.algebra.inertias import acceleration_matrix, moment_of_inertia_forces
-from tauforge.algebra.linear import elimination
-from tauforge.algebra.scalars import Scalar, absolute, is_zero, select, sqrt
+from tauforge.algebra.linear import Rows, elimination
+from tauforge.algebra.scalars import Scalar, Scalars, is_zero, sqrt
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart.lumping import LumpedLeg, LumpedPlatform
@@ -54,19 +55,8 @@ def tip(leg: LumpedLeg, X: Vector, R: Matrix) -> Tip | FreeTip:
     L2, n2 = dot(S, S), dot(n, n)  # not L^2 - (k.S)^2, which loses digits near the axis
     L_inverse, n_inverse = 1.0 / sqrt(L2), 1.0 / sqrt(n2)
     L = L2 * L_inverse
-    return Tip(
-        leg,
-        leg.k,
-        q,
-        S,
-        n,
-        L,
-        L_inverse,
-        n_inverse,
-        dot(leg.k, S) * L_inverse,
-        n2 * n_inverse * L_inverse,
-        L * n_inverse,
-    )
+    sigma, rho = dot(leg.k, S) * L_inverse, n2 * n_inverse * L_inverse
+    return Tip(leg, leg.k, q, S, n, L, L_inverse, n_inverse, sigma, rho, L * n_inverse)
 
 
 class Components(NamedTuple):
@@ -216,9 +206,7 @@ class Gathered(NamedTuple):
     wrench: Wrench
 
 
-def gathered(
-    p: LumpedPlatform, m: PlatformMotion, actuators: Sequence[Scalar] | None = None
-) -> tuple[Gathered, Vector]:
+def gathered(p: LumpedPlatform, m: PlatformMotion, actuators: Scalars | None = None) -> tuple[Gathered, Vector]:
     """The legs and the platform in motion, and the vector from the platform's own origin to the moved one, base axes.
 
     actuators: forces along the legs; None leaves all tip forces along the legs out of the wrench.
@@ -274,33 +262,29 @@ def inverse_dynamics_and_doubt(
     The doubt is at least 1 where H may be singular, or where a leg may lie along its joint's axis.
     """
     found, q1 = gathered(p, m)
-    wanted = without(found.wrench, external, q1)
-    columns = [[*t.S, *cross(t.q, t.S)] for t in found.tips]
-    pushes, pivots = elimination([list(row) for row in zip(*columns, strict=True)], [*wanted.force, *wanted.moment])
+    return forces_and_doubt(found, without(found.wrench, external, q1))
+
+
+def forces_and_doubt(found: Gathered, wanted: Wrench) -> tuple[list[Scalar], Callable[[], Scalar]]:
+    """The forces that give the wanted wrench at the moved origin, and what computes their doubt."""
+    pushes, pivots = elimination(long_columns(found.tips), [*wanted.force, *wanted.moment])
     forces = [x * t.L + along for t, along, x in zip(found.tips, found.along, pushes, strict=True)]
     return forces, partial(doubt, pivots, [t.rho for t in found.tips if isinstance(t, Tip)])
 
 
-def doubt(pivots: Sequence[Scalar], sines: Sequence[Scalar]) -> Scalar:
+def long_legs(tips: Sequence[Tip | FreeTip]) -> Rows:
+    """Columns of H about the moved origin, each as long as its leg."""
+    return [[*t.S, *cross(t.q, t.S)] for t in tips]
+
+
+def long_columns(tips: Sequence[Tip | FreeTip]) -> Rows:
+    return [list(row) for row in zip(*long_legs(tips), strict=True)]
+
+
+def doubt(pivots: Scalars, sines: Scalars) -> Scalar:
     """At least 1 where the pivots of H differ so much that it may be singular, or where a sine is nearly 0.
 
     sines: of the angles between the legs and the fixed axes of their universal joints
     """
     of_pivots = spread(pivots) * (1.0 / SUSPICIOUS_SPREAD)
     return of_pivots + ALONG_AXIS / smallest(sines) if sines else of_pivots
-
-
-def smallest(values: Sequence[Scalar]) -> Scalar:
-    least = values[0]
-    for value in values[1:]:
-        least = select(value, least, value, least)
-    return least
-
-
-def spread(pivots: Sequence[Scalar]) -> Scalar:
-    """The largest magnitude over the smallest one: about the condition number, never much more."""
-    magnitudes = [absolute(x) for x in pivots]
-    small = large = magnitudes[0]
-    for x in magnitudes[1:]:
-        small, large = select(x, small, x, small), select(large, x, x, large)
-    return large / small

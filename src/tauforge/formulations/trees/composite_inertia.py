@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tauforge.algebra.inertias import moved, rotated, turned_about_x, turned_about_z
-from tauforge.algebra.scalars import Scalar, is_number
+from tauforge.algebra.scalars import Scalar, Scalars, is_number
 from tauforge.algebra.vectors import E_Z, UNIT_VECTORS, Matrix, Vector, cross
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.trees.frames import GROUND, JointFrame, Placement, origin, placements, seen_from_parent
 from tauforge.formulations.trees.recursion import components, joint_force
 
 
-def mass_matrix(frames: Sequence[JointFrame], q: Sequence[Scalar]) -> list[list[Scalar]]:
+def mass_matrix(frames: Sequence[JointFrame], q: Scalars) -> list[list[Scalar]]:
     """M(q) of the rigid bodies (no rotors), n x n, symmetric. q: coordinates of the joints.
 
     Identity: M qdd = inverse_dynamics(q, 0, qdd) without gravity.

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from tauforge.algebra.inertias import point_mass_inertia
 from tauforge.algebra.rotations import rotation_of
-from tauforge.algebra.scalars import Scalar, cos, sin
+from tauforge.algebra.scalars import Scalar, Scalars, cos, sin
 from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Transform, Vector, rotation_z
 
 GROUND = -1  # the parent of a body that hangs from the base
@@ -77,7 +77,7 @@ class Placement(NamedTuple):
     travel: Vector
 
 
-def placement(frame: JointFrame, q: Sequence[Scalar]) -> Placement:
+def placement(frame: JointFrame, q: Scalars) -> Placement:
     """q: the joint's own coordinates."""
     match frame.kind:
         case "R":
@@ -92,7 +92,7 @@ def placement(frame: JointFrame, q: Sequence[Scalar]) -> Placement:
             return Placement(rotation_of(Vector(*q[3:])), Vector(*q[:3]))
 
 
-def placements(frames: Sequence[JointFrame], q: Sequence[Scalar]) -> list[Placement]:
+def placements(frames: Sequence[JointFrame], q: Scalars) -> list[Placement]:
     """q: the coordinates of all joints, as many as rates and in their order."""
     return [placement(frame, [q[k] for k in frame.span]) for frame in frames]
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.inertias import acceleration_matrix
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.trees.economical_frames import nearly
@@ -40,8 +40,8 @@ class FrameMotion(NamedTuple):
 def outward(
     frames: Sequence[JointFrame],
     places: Sequence[Placement],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
+    qd: Scalars,
+    qdd: Scalars,
     base: BaseState,
     needed: Collection[int] | None = None,
 ) -> dict[int, FrameMotion]:
@@ -58,9 +58,7 @@ def outward(
     return motions
 
 
-def _moved(
-    frame: JointFrame, place: Placement, parent: FrameMotion, qd: Sequence[Scalar], qdd: Sequence[Scalar]
-) -> FrameMotion:
+def _moved(frame: JointFrame, place: Placement, parent: FrameMotion, qd: Scalars, qdd: Scalars) -> FrameMotion:
     """The motion of a joint frame whose parent moves like this."""
     turn, travel = place
     R, p = frame.before
@@ -158,7 +156,7 @@ class FrameVelocity(NamedTuple):
     omega: Vector
 
 
-def twists(frames: Sequence[JointFrame], places: Sequence[Placement], qd: Sequence[Scalar]) -> dict[int, FrameVelocity]:
+def twists(frames: Sequence[JointFrame], places: Sequence[Placement], qd: Scalars) -> dict[int, FrameVelocity]:
     """By number of the frame; the base is at rest."""
     found = {GROUND: FrameVelocity(ZERO, ZERO)}
     for k, frame in enumerate(frames):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tauforge.algebra.dual import Dual, derivative
-from tauforge.algebra.scalars import Scalar, absolute
+from tauforge.algebra.scalars import Scalar, Scalars, absolute
 from tauforge.arrays import Array
 from tauforge.evaluation.derivatives import columns_of, slope, unit_changes
 from tauforge.evaluation.functions import Argument, Doubtful, Function, FunctionTable
@@ -38,7 +38,6 @@ from tauforge.validation import Rows, counted, from_transform
 if TYPE_CHECKING:
     from tauforge.evaluation.evaluator import Evaluator
 
-Scalars = Sequence[Scalar]
 TINY = 1e-300  # keeps results among what the kernel looks at
 MOST_IN_ONE = 40  # degrees of freedom whose derivatives might be one kernel
 

@@ -8,13 +8,12 @@ with errors of the size of rounding in the masses and in every operation, and re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.evaluation.functions import Guard, Verdict
 from tauforge.evaluation.reference import RUNS, Errors, errors, reference, runs, shaken
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from tauforge.robots.mechanism.kinematics import MechanismKinematics
     from tauforge.robots.mechanism.mechanism import Mechanism
 
-Scalars = Sequence[Scalar]
 SUSPICIOUS_DOUBT = 1e3  # a doubt that is looked at closely: sums of reciprocals of pivots beside usual ones
 REFUSED_CONDITION_SINGLE = 1e4  # the same for float32: results near it keep two or three digits
 MOST_LOST = 1e-5  # share of accelerations that is rounding

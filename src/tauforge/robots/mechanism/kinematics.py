@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalars
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import UnsupportedFeatureError
@@ -26,8 +26,6 @@ from tauforge.robots.mechanism.model import model_of
 from tauforge.robots.mechanism.parts import POSE_LABELS, check_part
 from tauforge.robots.records import Actuator, Coordinate
 from tauforge.validation import counted, freedoms, from_transform
-
-Scalars = Sequence[Scalar]
 
 
 @ours

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import ShapeError
@@ -33,8 +32,6 @@ from tauforge.robots.mechanism.state_space import MechanismState
 from tauforge.robots.mechanism.summary import issues, summary
 from tauforge.robots.summary import Summary
 from tauforge.validation import counted, freedoms
-
-Scalars = Sequence[Scalar]
 
 
 @ours

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from tauforge.algebra.inertias import rotated
-from tauforge.algebra.scalars import Scalar, is_number
+from tauforge.algebra.scalars import Scalars, is_number
 from tauforge.algebra.vectors import IDENTITY, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
 from tauforge.errors import ModelError
 from tauforge.formulations.bodies import MASSLESS_BODY, BodyParameters, Wrench, body_of
@@ -30,7 +30,6 @@ from tauforge.robots.mechanism.spanning_tree import SpanningTree
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.description import MechanismDescription
 
-Scalars = Sequence[Scalar]
 NO_DRIVE = DriveParameters(0.0, 0.0, 0.0, 0.0, 1.0)
 
 

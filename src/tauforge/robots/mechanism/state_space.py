@@ -10,12 +10,12 @@ it goes, and rounding decides. The motion is smooth, so its rates are found betw
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import ConvergenceError, SingularityError
@@ -31,7 +31,6 @@ from tauforge.robots.state_space import NO_FIELDS, Judged, Loads, StateFormulas,
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
 
-Scalars = Sequence[Scalar]
 MOST_SPREAD = 20.0  # other rates beside the usual ones, at most
 CLOSED_GAP = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
 RECORDED_GAP = 1e-12  # the same: a gap that may be recorded

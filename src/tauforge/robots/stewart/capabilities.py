@@ -20,7 +20,8 @@ from tauforge.arrays import Array
 from tauforge.class_tools import computed_once
 from tauforge.errors import SingularityError, UnsupportedFeatureError
 from tauforge.evaluation.unmodified import ours
-from tauforge.formulations.stewart import EXACT, FIXED_BASE_MODELS, MODELS, STEWART_MODELS
+from tauforge.formulations.stewart import EXACT, FIXED_BASE_MODELS, MASSLESS, MODELS, STEWART_MODELS
+from tauforge.formulations.stewart.dasgupta1998 import DasguptaCorrections
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.capabilities import Sensors
 from tauforge.robots.formulations import Formulations, Simplification
@@ -117,9 +118,8 @@ class MovedPlatform(MovedBody):
 
 def fitting(platform: PlatformDescription) -> tuple[str, ...]:
     """Models that fit the base joints."""
-    if platform.base_joint == UNIVERSAL:
-        return STEWART_MODELS
-    return tuple(name for name in STEWART_MODELS if name not in MODELS or not MODELS[name].universal_only)
+    universal = platform.base_joint == UNIVERSAL
+    return tuple(name for name in STEWART_MODELS if universal or name == EXACT or not MODELS[name].universal_only)
 
 
 def corrections(model: str, given: Any) -> tuple[str, ...]:
@@ -130,14 +130,10 @@ def corrections(model: str, given: Any) -> tuple[str, ...]:
     unknown = [name for name in names if not iterable or name not in known]
     if unknown:
         if not known:
-            raise UnsupportedFeatureError(
-                f"the model {model} takes no corrections, got {unknown[0]!r}", field="corrections"
-            )
-        raise UnsupportedFeatureError(
-            f"{model} has no correction {unknown[0]!r}",
-            field="corrections",
-            remedy=f"Give a sequence of names among {', '.join(known)}",
-        )
+            problem = f"the model {model} takes no corrections, got {unknown[0]!r}"
+            raise UnsupportedFeatureError(problem, field="corrections")
+        remedy = f"Give a sequence of names among {', '.join(known)}"
+        raise UnsupportedFeatureError(f"{model} has no correction {unknown[0]!r}", field="corrections", remedy=remedy)
     return names
 
 
@@ -158,45 +154,27 @@ def check_moving_base(platform: PlatformDescription, model: str = EXACT) -> None
         )
 
 
+DASGUPTA, PEDRAMMEHR = "Dasgupta & Mruthyunjaya 1998", "Pedrammehr et al. 2012"
+SPIN, ALONG_C, TWICE = DasguptaCorrections._fields
 SIMPLIFICATIONS = (
     Simplification(
-        "massless legs, joints and drives without friction and rotors",
-        "Fichter 1986; Dasgupta & Mruthyunjaya 1998 eq. 41",
-        "massless-legs",
-        (),
+        "massless legs, joints and drives without friction and rotors", f"Fichter 1986; {DASGUPTA} eq. 41", MASSLESS, ()
     ),
+    Simplification("no leg spin", f"{DASGUPTA} eqs 6, 8, 9", "dasgupta1998", (ALONG_C, TWICE)),
+    Simplification("moment along the leg", f"{DASGUPTA} eqs 17, 20, 21, 29", "dasgupta1998", (SPIN, TWICE)),
     Simplification(
-        "no leg spin",
-        "Dasgupta & Mruthyunjaya 1998 eqs 6, 8, 9",
-        "dasgupta1998",
-        ("moment_along_c", "parallel_axis_once"),
-    ),
-    Simplification(
-        "moment along the leg",
-        "Dasgupta & Mruthyunjaya 1998 eqs 17, 20, 21, 29",
-        "dasgupta1998",
-        ("leg_spin", "parallel_axis_once"),
-    ),
-    Simplification(
-        "parallel axis counted twice, upper part along the leg",
-        "Dasgupta & Mruthyunjaya 1998 eq. 16",
-        "dasgupta1998",
-        ("leg_spin", "moment_along_c"),
+        "parallel axis counted twice, upper part along the leg", f"{DASGUPTA} eq. 16", "dasgupta1998", (SPIN, ALONG_C)
     ),
     Simplification(
         "parallel axis counted twice, both parts of the legs",
-        "Pedrammehr et al. 2012 eqs 32, 33",
+        f"{PEDRAMMEHR} eqs 32, 33",
         "pedrammehr2012",
         ("platform_once",),
     ),
-    Simplification(
-        "parallel axis counted twice, platform", "Pedrammehr et al. 2012 eq. 50", "pedrammehr2012", ("legs_once",)
-    ),
-    Simplification("Dasgupta & Mruthyunjaya 1998 as published", "all of its own", "dasgupta1998", ()),
-    Simplification("Pedrammehr et al. 2012 as published", "all of its own, vector form", "pedrammehr2012", ()),
-    Simplification(
-        "Pedrammehr et al. 2012, closed form as published", "eqs 41-43, 48, 51", "pedrammehr2012-closed", ()
-    ),
+    Simplification("parallel axis counted twice, platform", f"{PEDRAMMEHR} eq. 50", "pedrammehr2012", ("legs_once",)),
+    Simplification(f"{DASGUPTA} as published", "all of its own", "dasgupta1998", ()),
+    Simplification(f"{PEDRAMMEHR} as published", "all of its own, vector form", "pedrammehr2012", ()),
+    Simplification(f"{PEDRAMMEHR}, closed form as published", "eqs 41-43, 48, 51", "pedrammehr2012-closed", ()),
 )
 
 

@@ -93,8 +93,8 @@ def _ellipsoids(platform: StewartPlatform, T: Array, lower: Array, upper: Array,
     """
     if not platform.has_masses:
         return ()
-    # Legs between spherical joints are bodies of revolution: any axis across them will do.
-    fixed = np.array(platform.universal_axes if platform.universal_axes is not None else _across(along))
+    # Legs between spherical joints are bodies of revolution: any axis across them will do, such as the farthest one.
+    fixed = np.array(platform.universal_axes or np.eye(3)[np.abs(along).argmin(axis=-1)])
     y = np.cross(fixed, along)
     y /= np.linalg.norm(y, axis=-1, keepdims=True)
     axes = np.stack([along, y, np.cross(along, y)], axis=-1)
@@ -108,11 +108,6 @@ def _ellipsoids(platform: StewartPlatform, T: Array, lower: Array, upper: Array,
             found.append(inertia_ellipsoid(name, frame, masses[i], centres[i], inertias[i]))
     found.append(inertia_ellipsoid("platform", T, *(getattr(platform, f"platform_{field}") for field in BODY_SHARES)))
     return tuple(body for body in found if body is not None)
-
-
-def _across(along: Array) -> Array:
-    """The axis that each direction (..., 3) is farthest from."""
-    return np.asarray(np.eye(3)[np.abs(along).argmin(axis=-1)])
 
 
 def _around(corners: np.ndarray) -> list[int]:

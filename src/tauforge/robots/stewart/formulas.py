@@ -6,14 +6,13 @@ R = Rz Ry Rx; a twist v, omega), and returns nested lists of scalars.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from tauforge.algebra import condition as conditions
 from tauforge.algebra.linear import elimination
 from tauforge.algebra.rotations import Quaternion, angles_of, angular_velocity, quaternion_of, rotation_of
-from tauforge.algebra.scalars import Scalar, absolute, sqrt
+from tauforge.algebra.scalars import Scalar, Scalars, absolute, sqrt
 from tauforge.algebra.vectors import IDENTITY, ZERO, Matrix, Vector, cross, dot
 from tauforge.evaluation.functions import Doubtful
 from tauforge.formulations.bodies import NO_WRENCH, Wrench, body_of
@@ -33,7 +32,6 @@ from tauforge.formulations.stewart import limits as limits_of
 from tauforge.formulations.stewart.parameters import FIXED_BASE, LEGS, MovingBase, PlatformMotion, with_payload
 from tauforge.robots.stewart.model import PlatformModel
 
-Scalars = Sequence[Scalar]
 TINY = 1e-300  # NaN and results that overflow count as doubtful, others of any size do not
 TRACKING_STEPS = 5  # of one call of the tracking kernel: enough from a centimetre and a degree away
 
@@ -66,10 +64,7 @@ def model_carrying(model: PlatformModel, payload: Scalars | None) -> PlatformMod
 
 
 def loads_of(
-    R: Matrix,
-    external_wrench: Scalars | None = None,
-    base_motion: Scalars | None = None,
-    platform_axes: bool = False,
+    R: Matrix, external_wrench: Scalars | None = None, base_motion: Scalars | None = None, platform_axes: bool = False
 ) -> tuple[Wrench, MovingBase]:
     """The external wrench in base axes, and the motion of the base."""
     base = FIXED_BASE if base_motion is None else MovingBase(*(Vector(*base_motion[k : k + 3]) for k in (0, 3, 6)))
@@ -255,21 +250,19 @@ def acceleration_of(model: PlatformModel, pose: Scalars, twist: Scalars, acceler
 
 def tracked_pose(model: PlatformModel, lengths: Scalars, guess: Scalars) -> list[Any]:
     """The pose after a few steps of Newton's method, and its residual."""
-    state = kinematics.PoseGuess(Vector(*guess[:3]), quaternion_of(Vector(*guess[3:])))
-    state = newton(model, lengths, state, TRACKING_STEPS)
-    pose = [*state.X, *angles_of(state.orientation.rotation())]
-    return [pose, kinematics.length_error(model.parameters.legs, lengths, state)]
+    X, turn, residual = newton(model, lengths, guess[:3], quaternion_of(Vector(*guess[3:])))
+    return [[*X, *angles_of(turn.rotation())], residual]
 
 
-def newton(model: PlatformModel, lengths: Scalars, state: kinematics.PoseGuess, steps: int) -> kinematics.PoseGuess:
-    for _ in range(steps):
+def newton(model: PlatformModel, lengths: Scalars, X: Scalars, turn: Quaternion) -> tuple[Vector, Quaternion, Scalar]:
+    """Place and orientation after a few steps from these, and the residual."""
+    state = kinematics.PoseGuess(Vector(*X), turn)
+    for _ in range(TRACKING_STEPS):
         state = kinematics.newton_step(model.parameters.legs, lengths, state)
-    return state
+    return *state, kinematics.length_error(model.parameters.legs, lengths, state)
 
 
 def refine(model: PlatformModel, lengths: Scalars, state: Scalars) -> list[Any]:
     """A few steps on x, y, z and a quaternion, for many starts at once: the new state and its residual."""
-    found = kinematics.PoseGuess(Vector(*state[:3]), Quaternion(*state[3:]))
-    found = newton(model, lengths, found, TRACKING_STEPS)
-    residual = kinematics.length_error(model.parameters.legs, lengths, found)
-    return [[*found.X, *found.orientation], residual]
+    X, turn, residual = newton(model, lengths, state[:3], Quaternion(*state[3:]))
+    return [[*X, *turn], residual]

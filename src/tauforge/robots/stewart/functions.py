@@ -30,25 +30,17 @@ Results = tuple[Array, ...]
 
 
 def judge_force_matrix(
-    platform: StewartPlatform, arguments: Arguments, results: Results, options: Mapping[str, Any]
+    platform: StewartPlatform, arguments: Arguments, results: Results, options: Mapping[str, Any], turning: bool = True
 ) -> Verdict:
-    """Refuses rows where H is singular, or a leg lies along its universal joint's fixed axis and cannot turn."""
-    return _judged(platform, arguments, results, legs_turn=options.get("model") != MASSLESS)
+    """Refuses rows where H is singular, or a leg lies along its universal joint's fixed axis and cannot turn.
 
-
-def judge_rates(
-    platform: StewartPlatform, arguments: Arguments, results: Results, options: Mapping[str, Any]
-) -> Verdict:
-    """Refuses rows where H is singular. Rates of the legs alone do not turn them."""
-    return _judged(platform, arguments, results, legs_turn=False)
-
-
-def _judged(platform: StewartPlatform, arguments: Arguments, results: Results, *, legs_turn: bool) -> Verdict:
+    turning: False for rates of the legs alone, which do not turn them
+    """
     poses = arguments["pose"].astype(float)
     H = platform.force_matrix(poses)
     conditions = condition_numbers(H)
     sines = np.ones(H.shape[:-1])
-    if legs_turn and platform.universal_axes is not None:
+    if turning and options.get("model") != MASSLESS and platform.universal_axes is not None:
         axes = np.array(platform.universal_axes)
         sines = np.linalg.norm(np.cross(axes, np.swapaxes(H[..., :3, :], -1, -2)), axis=-1)
     along = sines < ALONG_AXIS
@@ -151,37 +143,27 @@ def six(*names: str) -> tuple[Argument, ...]:
 POSE, MOVING, ACCELERATED = six("pose"), six("pose", "twist"), six("pose", "twist", "acceleration")
 FORCED = six("pose", "twist", "leg_forces")
 HELD, LOADS, AXES = (PAYLOAD,), (*six("external_wrench"), PAYLOAD, BASE_MOTION), {"platform_axes": False}
+MODEL = {"model": EXACT, "corrections": ""}
 CHARACTERISTIC_LENGTH = Argument("characteristic_length", (1,), "a length that divides the moments")
 SIX, SQUARE = ((6,),), ((6, 6),)
+JOINTS = ("base_joints", "prismatic_joints", "platform_joints")
+BY_STATE = ("dforces_dpose", "dforces_dtwist", "dforces_dacceleration")
+BY_STATE_AND_FORCES = ("dacceleration_dpose", "dacceleration_dtwist", "dacceleration_dforces")
+STATE = Argument("state", (7,), "x, y, z and a quaternion")
 FORCES, MASSES = Guard(1.0, judge_force_matrix), Guard(1.0, judge_mass_matrix)
-SPEEDS, RATIO = Guard(SUSPICIOUS_SPEED, judge_rates), Guard(SURE, mend=better_condition_numbers)
+SPEEDS = Guard(SUSPICIOUS_SPEED, partial(judge_force_matrix, turning=False))
+RATIO = Guard(SURE, mend=better_condition_numbers)
 by_steps = partial(Function, quick=False)  # the method does more than to call the kernel
 PLATFORM_FUNCTIONS: dict[str, Function] = {
     "inverse_dynamics": Function(
-        formulas.inverse_dynamics,
-        ACCELERATED,
-        SIX,
-        LOADS,
-        {"model": EXACT, "corrections": "", **AXES},
-        FORCES,
-        names=("leg_forces",),
+        formulas.inverse_dynamics, ACCELERATED, SIX, LOADS, MODEL | AXES, FORCES, names=("leg_forces",)
     ),
     "forward_dynamics": Function(formulas.forward_dynamics, FORCED, SIX, LOADS, AXES, MASSES, names=("acceleration",)),
     "inverse_dynamics_derivatives": Function(
-        formulas.inverse_dynamics_derivatives,
-        ACCELERATED,
-        SQUARE * 3,
-        HELD,
-        guard=FORCES,
-        names=("dforces_dpose", "dforces_dtwist", "dforces_dacceleration"),
+        formulas.inverse_dynamics_derivatives, ACCELERATED, SQUARE * 3, HELD, guard=FORCES, names=BY_STATE
     ),
     "forward_dynamics_derivatives": Function(
-        formulas.forward_dynamics_derivatives,
-        FORCED,
-        SQUARE * 3,
-        HELD,
-        guard=MASSES,
-        names=("dacceleration_dpose", "dacceleration_dtwist", "dacceleration_dforces"),
+        formulas.forward_dynamics_derivatives, FORCED, SQUARE * 3, HELD, guard=MASSES, names=BY_STATE_AND_FORCES
     ),
     "mass_matrix": Function(formulas.mass_matrix, POSE, SQUARE, HELD),
     "bias_wrench": Function(formulas.bias_wrench, MOVING, SIX, HELD),
@@ -191,27 +173,14 @@ PLATFORM_FUNCTIONS: dict[str, Function] = {
         formulas.leg_motion, ACCELERATED, SIX * 5 + ((6, 3),) * 3 + ((6, 2), (6,)), names=LegMotions._fields
     ),
     "condition_number": Function(formulas.condition_number, POSE, ((),), (CHARACTERISTIC_LENGTH,), guard=RATIO),
-    "joint_reactions": by_steps(
-        formulas.joint_reactions,
-        ACCELERATED,
-        SQUARE * 3,
-        LOADS,
-        AXES,
-        FORCES,
-        names=("base_joints", "prismatic_joints", "platform_joints"),
-    ),
+    "joint_reactions": by_steps(formulas.joint_reactions, ACCELERATED, SQUARE * 3, LOADS, AXES, FORCES, names=JOINTS),
     "energy": Function(formulas.energy, MOVING, ((), ()), HELD, names=("kinetic", "potential")),
     "twist_of": by_steps(formulas.twist_of, six("pose", "rates"), SIX, guard=SPEEDS, names=("twist",)),
     "acceleration_of": by_steps(
         formulas.acceleration_of, six("pose", "twist", "accelerations"), SIX, names=("acceleration",)
     ),
     "tracked_pose": by_steps(formulas.tracked_pose, six("lengths", "guess"), ((6,), ()), names=("pose", "residual")),
-    "refine": by_steps(
-        formulas.refine,
-        (*six("lengths"), Argument("state", (7,), "x, y, z and a quaternion")),
-        ((7,), ()),
-        names=("refined", "residual"),
-    ),
+    "refine": by_steps(formulas.refine, (*six("lengths"), STATE), ((7,), ()), names=("refined", "residual")),
 }
 
 

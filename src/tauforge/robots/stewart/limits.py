@@ -103,7 +103,11 @@ def told(platform: PlatformDescription) -> int:
     return LEGS * (platform.stroke is not None) + 2 * LEGS * cones + 3 * touching + 1
 
 
-def within_limits(platform: StewartPlatform, pose: ArrayLike, forces: ArrayLike | None) -> Limits:
+def within_limits(platform: StewartPlatform, pose: ArrayLike, forces: ArrayLike | None = None) -> Limits:
+    """Margins of the limits, and where all hold; a limit that was not given is None.
+
+    forces: (..., 6) N of the legs, if those are to be judged too
+    """
     stroke = base = top = clearance = nearest = force = None
     if platform.bounds.limits:
         found = platform.nearest_limits(pose)
@@ -133,7 +137,7 @@ def pose_within_limits(platform: StewartPlatform, start: Array, way: Array) -> A
     start: (6,) pose; way: (6,) from there to the end
     """
     poses = start + np.linspace(0.0, 1.0, POSES_TRIED)[:, None] * way
-    beyond = np.flatnonzero(~np.asarray(within_limits(platform, poses, None).hold))
+    beyond = np.flatnonzero(~np.asarray(within_limits(platform, poses).hold))
     return np.asarray(poses[-1] if not len(beyond) or beyond[0] == 0 else poses[beyond[0] - 1])
 
 
@@ -156,7 +160,7 @@ class PoseBounds(Bounds):
     def quantities(self, position: Array, velocity: Array) -> list[LimitedQuantity]:
         """Lengths and cones of all legs, and the gap between the nearest two, along poses (k, 6)."""
         platform, pose = self.robot, position
-        found = within_limits(platform, pose, None)
+        found = within_limits(platform, pose)
         quantities: list[LimitedQuantity] = []
 
         def add(name: str, values: Array, lower: float, upper: float, unit: str, phrase: str) -> None:

@@ -57,10 +57,19 @@ def tolerance(platform: StewartPlatform, lengths: Array) -> float:
 
 
 def forward_kinematics(
-    platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike, on_failure: str = "raise"
+    platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike | None = None, *, on_failure: str = "raise"
 ) -> Array:
+    """The pose (..., 6) with these leg lengths that Newton's method reaches from the guess.
+
+    lengths:    (..., 6) m; guess: (..., 6) pose, default above the base with no turn
+    on_failure: "raise" ConvergenceError, with the residual (m) of the first row where none is reached, and
+                ShapeError where a length is negative; or "nan" for such rows
+    Identity: inverse_kinematics(result) = lengths. A platform has up to 40 such poses (`assembly_modes`).
+    """
+    if on_failure not in ("raise", "nan"):
+        raise ShapeError("on_failure", expected="'raise' or 'nan'", got=repr(on_failure))
     wanted = as_argument("lengths", lengths, LEGS, "one for each leg")
-    start = as_argument("guess", guess, 6, "a pose")
+    start = as_argument("guess", default_guess(platform, lengths) if guess is None else guess, 6, "a pose")
     pose, residual = platform._answer("tracked_pose", {"lengths": wanted, "guess": start})
     if residual.size and residual.max() <= LENGTH_TOLERANCE:
         return pose
@@ -114,6 +123,10 @@ def continued(
 
 
 def track(platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike) -> Array:
+    """Poses (k, 6) along a motion of the legs, lengths (k, 6), each found from the one before.
+
+    guess: (6,) pose near the first. SingularityWarning where the branch is about to be lost.
+    """
     wanted = as_argument("lengths", lengths, LEGS, "one for each leg").astype(float)
     if wanted.ndim != 2:
         raise ShapeError("lengths", expected="(k, 6), one row for each time", got=str(wanted.shape))
@@ -191,7 +204,13 @@ class AssemblyModes(NamedTuple):
         return Summary(f"{len(self.poses)} assembly modes", (table, starts))
 
 
-def assembly_modes(platform: StewartPlatform, lengths: ArrayLike, starts: int, seed: int) -> AssemblyModes:
+def assembly_modes(
+    platform: StewartPlatform, lengths: ArrayLike, *, starts: int = 6000, seed: int = 0
+) -> AssemblyModes:
+    """All real poses with these leg lengths (6,), by Newton's method from many starts.
+
+    The answer says how many starts were made since the last new pose was met: the more, the surer it is complete.
+    """
     wanted = as_argument("lengths", lengths, LEGS, "one for each leg").astype(float)
     if wanted.shape != (LEGS,) or not np.isfinite(wanted).all() or (wanted <= 0).any():
         raise ShapeError("lengths", expected="6 finite numbers > 0", got=f"{np.asarray(lengths).tolist()!r}")
@@ -263,7 +282,5 @@ def rotations(quaternions: Array) -> Array:
 
 def poses_of(states: Array) -> Array:
     """(m, 6) from x, y, z and quaternions."""
-    if not len(states):
-        return np.empty((0, 6))
     angles = angles_of(Quaternion(*states[:, 3:].T).rotation())
     return np.column_stack([states[:, :3], *angles])

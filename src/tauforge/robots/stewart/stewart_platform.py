@@ -168,29 +168,10 @@ class StewartPlatform(PlatformDescription):
             return by_singular_values(H * arithmetic_of(H).constant(scale))
         return self._answer("condition_number", arguments)[0]
 
-    @on_processor
-    def forward_kinematics(
-        self, lengths: ArrayLike, guess: ArrayLike | None = None, *, on_failure: str = "raise"
-    ) -> Array:
-        """The pose (..., 6) with these leg lengths that Newton's method reaches from the guess.
-
-        lengths:    (..., 6) m; guess: (..., 6) pose, default above the base with no turn
-        on_failure: "raise" ConvergenceError, with the residual (m) of the first row where none is reached, and
-                    ShapeError where a length is negative; or "nan" for such rows
-        Identity: inverse_kinematics(result) = lengths. A platform has up to 40 such poses (`assembly_modes`).
-        """
-        if on_failure not in ("raise", "nan"):
-            raise ShapeError("on_failure", expected="'raise' or 'nan'", got=repr(on_failure))
-        start = search.default_guess(self, lengths) if guess is None else guess
-        return search.forward_kinematics(self, lengths, start, on_failure)
-
-    @on_processor
-    def track(self, lengths: ArrayLike, guess: ArrayLike) -> Array:
-        """Poses (k, 6) along a motion of the legs, lengths (k, 6), each found from the one before.
-
-        guess: (6,) pose near the first. SingularityWarning where the branch is about to be lost.
-        """
-        return search.track(self, lengths, guess)
+    forward_kinematics = on_processor(search.forward_kinematics)
+    track = on_processor(search.track)
+    assembly_modes = on_processor(search.assembly_modes)
+    within_limits = on_processor(pose_limits.within_limits)
 
     def forward_rates(
         self, pose: ArrayLike, rates: ArrayLike, accelerations: ArrayLike | None = None
@@ -208,14 +189,6 @@ class StewartPlatform(PlatformDescription):
             return twist, acceleration
         sound = finite_rows({"accelerations": as_argument("accelerations", accelerations, 6, "one for each leg")})
         return np.where(sound[..., None], twist, np.array(np.nan, twist.dtype)), acceleration
-
-    @on_processor
-    def assembly_modes(self, lengths: ArrayLike, *, starts: int = 6000, seed: int = 0) -> search.AssemblyModes:
-        """All real poses with these leg lengths (6,), by Newton's method from many starts.
-
-        The answer says how many starts were made since the last new pose was met: the more, the surer it is complete.
-        """
-        return search.assembly_modes(self, lengths, starts, seed)
 
     @quick
     def limit_margins(self, pose: ArrayLike) -> Array:
@@ -237,14 +210,6 @@ class StewartPlatform(PlatformDescription):
         if not self.bounds.limits:
             raise ModelError(f"{self.name} has no limits of its pose", field="limits", remedy="Give it a stroke")
         return self._answer("nearest_limits", {"pose": pose})[0]
-
-    @on_processor
-    def within_limits(self, pose: ArrayLike, forces: ArrayLike | None = None) -> pose_limits.Limits:
-        """Margins of the limits, and where all hold; a limit that was not given is None.
-
-        forces: (..., 6) N of the legs, if those are to be judged too
-        """
-        return pose_limits.within_limits(self, pose, forces)
 
     # ------------------------------------------------------------------------------------------------------ dynamics
 

@@ -17,7 +17,7 @@ from tauforge.viewer.evaluation import told_condition
 
 FRAMES_PER_SECOND = 120.0  # finer than the picture, so that slow motion is smooth
 PEAK_INSTANTS = 129  # about a peak of the condition number
-SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "4")
+PLAY_SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "4")
 
 
 class SingularTimes(NamedTuple):

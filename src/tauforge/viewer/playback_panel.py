@@ -21,7 +21,7 @@ from tauforge.tables.table import write_csv
 from tauforge.validation import listed
 from tauforge.viewer import colours
 from tauforge.viewer.panel import from_user
-from tauforge.viewer.playback import SPEEDS, Clip
+from tauforge.viewer.playback import PLAY_SPEEDS, Clip
 from tauforge.viewer.surroundings import frame
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class PlaybackPanel:
         self.scrub = server.gui.add_slider("Time (s)", start, end, TICK, start)
         self.scrub.on_update(from_user(session.go))
         self.time = server.gui.add_html("")
-        self.speed = server.gui.add_dropdown("Speed", SPEEDS, initial_value="1")
+        self.speed = server.gui.add_dropdown("Speed", PLAY_SPEEDS, initial_value="1")
         self.speed.on_update(from_user(lambda text: session.set_speed(float(text))))
         self._folder = server.gui.add_folder("Charts")
         add_exports(server, session, playing=True)

@@ -149,7 +149,7 @@ SIX, SQUARE = ((6,),), ((6, 6),)
 JOINTS = ("base_joints", "prismatic_joints", "platform_joints")
 BY_STATE = ("dforces_dpose", "dforces_dtwist", "dforces_dacceleration")
 BY_STATE_AND_FORCES = ("dacceleration_dpose", "dacceleration_dtwist", "dacceleration_dforces")
-STATE = Argument("state", (7,), "x, y, z and a quaternion")
+QUATERNION_POSE = Argument("state", (7,), "x, y, z and a quaternion")
 FORCES, MASSES = Guard(1.0, judge_force_matrix), Guard(1.0, judge_mass_matrix)
 SPEEDS = Guard(SUSPICIOUS_SPEED, partial(judge_force_matrix, turning=False))
 RATIO = Guard(SURE, mend=better_condition_numbers)
@@ -180,7 +180,7 @@ PLATFORM_FUNCTIONS: dict[str, Function] = {
         formulas.acceleration_of, six("pose", "twist", "accelerations"), SIX, names=("acceleration",)
     ),
     "tracked_pose": by_steps(formulas.tracked_pose, six("lengths", "guess"), ((6,), ()), names=("pose", "residual")),
-    "refine": by_steps(formulas.refine, (*six("lengths"), STATE), ((7,), ()), names=("refined", "residual")),
+    "refine": by_steps(formulas.refine, (*six("lengths"), QUATERNION_POSE), ((7,), ()), names=("refined", "residual")),
 }
 
 

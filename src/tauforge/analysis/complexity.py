@@ -123,8 +123,9 @@ def operation_count(robot: Robot, formulation: str | None = None, **options: Any
     options:     further options of inverse dynamics, such as corrections= of a published model of a platform
     """
     if not isinstance(robot, Robot):
-        problem = f"expected a robot such as a SerialArm, got {robot!r}"
-        raise UnsupportedFeatureError(problem, field="robot", remedy="Use tauforge.load")
+        raise UnsupportedFeatureError(
+            f"expected a robot such as a SerialArm, got {robot!r}", field="robot", remedy="Use tauforge.load"
+        )
     formula, sizes = robot.formulations.counted(formulation, **options)
     graph = trace(lambda *state: flat(formula(*state)), sizes)
     tally: Counter[str] = Counter()

@@ -139,8 +139,11 @@ def loads(
     """
     options = Options(tip=tip, lock=lock, loops=loops, home=home, tool=tool, actuated=actuated)
     if not isinstance(text, str):
-        remedy = "Decode it first: text.decode()" if isinstance(text, bytes) else None
-        raise ModelError(f"expected the text of a model file, got {shown(text)}", field="loads", remedy=remedy)
+        raise ModelError(
+            f"expected the text of a model file, got {shown(text)}",
+            field="loads",
+            remedy="Decode it first: text.decode()" if isinstance(text, bytes) else None,
+        )
     try:
         data = text.encode()
     except UnicodeEncodeError as error:

@@ -19,8 +19,11 @@ SAME_COORDINATE = 1e-9  # of two coordinates of one joint, rad or m, and relativ
 
 def check_lock(lock: Mapping[str, float] | None) -> None:
     if lock is not None and not isinstance(lock, Mapping):
-        problem = f"expected names of joints with their coordinates, got {validation.shown(lock)}"
-        raise ModelError(problem, field="lock", remedy='Give the coordinates by name: lock={"finger_joint1": 0.02}')
+        raise ModelError(
+            f"expected names of joints with their coordinates, got {validation.shown(lock)}",
+            field="lock",
+            remedy='Give the coordinates by name: lock={"finger_joint1": 0.02}',
+        )
 
 
 def with_locked_joints(tree: UrdfTree, lock: Mapping[str, float]) -> UrdfTree:

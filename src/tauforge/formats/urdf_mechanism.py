@@ -130,4 +130,4 @@ def _joint(tree: UrdfTree, joint: UrdfJoint, frame: Transform, at_zero: Mapping[
     kind = Hinge if LETTERS[joint.type] == "R" else Slider
     mimic = follows and (follows.joint, follows.multiplier, follows.offset)
     own: dict[str, Any] = {"actuated": follows is None, "home": at_zero[joint.name], "mimic": mimic}
-    return kind(*ends, at, axis=tuple(axis), **own, **joint.drive)
+    return kind(joint.name, joint.parent, joint.child, at, axis=tuple(axis), **own, **joint.drive)

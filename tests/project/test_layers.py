@@ -43,7 +43,7 @@ def names_in(node):
 def questions_about_kinds(tree):
     """Lines that compare a kind: isinstance, issubclass, type(x) is K, match K()."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and names_in(node.func) & {"isinstance", "issubclass"}:
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass"):
             asked = names_in(node.args[1])
         elif isinstance(node, ast.Compare) and any(isinstance(op, ast.Is | ast.IsNot | ast.Eq) for op in node.ops):
             asked = names_in(node)

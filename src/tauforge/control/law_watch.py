@@ -11,7 +11,7 @@ import linecache
 import os
 import random
 import sys
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from types import CodeType, FrameType, ModuleType, TracebackType
@@ -137,9 +137,14 @@ class CallWatch:
             if before.get(name) != after.get(name):
                 changed = "numbers that differ from call to call" if name == RANDOM else f"{name} is changed by a call"
                 return f"{self.line_of(name)}: {changed}; what a law remembers is declared in `memory`"
-        for (code, then), (_, now) in zip(self.known, later.known, strict=False):
+        following = defaultdict[CodeType, deque[dict[str, Any]]](deque)
+        for code, now in later.known:
+            following[code].append(now)
+        for code, then in self.known:  # among them are others', such as finalisers of what is collected in between
+            now = following[code].popleft() if following[code] else then
             for name in then:
                 if then[name] != now.get(name):
+                    print("DEBUG", name, then[name], now.get(name), code)
                     return f"{self.line_of(name, code)}: {name} is changed by a call"
         return None
 

@@ -17,6 +17,7 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.control.computed_torque import ComputedTorque
+from tauforge.control.law_arrays import elements, law_array
 from tauforge.control.traceable_robot import TraceableRobot
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation.arguments import check_names
@@ -208,10 +209,10 @@ def computed_torque(robot: Robot, extra: Extra = NO_EXTRA) -> Specification:
     arguments += [(field, robot.varying_fields[field]) for field in extra.varying]
 
     def step(*columns: list[Scalar]) -> list[Scalar]:
-        position, velocity, *target, kp, kv = (np.array(x, dtype=object) for x in columns[: len(names)])
+        position, velocity, *target, kp, kv = (law_array(x) for x in columns[: len(names)])
         given = dict(zip((*extra.loads, *extra.varying), columns[len(names) :], strict=True))
         law.robot, law.kp, law.kv = _recorded(robot, extra, given), np.diag(kp), np.diag(kv)
-        return list(law.force(0.0, position, velocity, MotionSample(*target)))
+        return elements(law.force(0.0, position, velocity, MotionSample(*target)))
 
     def make_graph() -> Graph:
         try:
@@ -234,8 +235,8 @@ def _recorded(robot: Robot, extra: Extra, given: dict[str, list[Scalar]]) -> Tra
     more = {**{load: given[load] for load in extra.loads}, **choices(function.options)[0]}
 
     def forces(*state: Array) -> Array:
-        named = {argument.name: list(x) for argument, x in zip(function.arguments, state, strict=True)}
-        return np.array(flat(results_of(function.formula(model, **named, **more))), dtype=object)
+        named = {argument.name: elements(x) for argument, x in zip(function.arguments, state, strict=True)}
+        return law_array(flat(results_of(function.formula(model, **named, **more))))
 
     return _Loaded(plain, forces)
 

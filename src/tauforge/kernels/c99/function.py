@@ -172,8 +172,9 @@ def check_graph(name: str, graph: Graph, bits: int) -> None:
     if len(graph.nodes) > MAX_OPERATIONS:
         problem = f"{name} has {len(graph.nodes)} operations, and at most {MAX_OPERATIONS} are written as C"
         raise UnsupportedFeatureError(problem, field="functions", remedy="Leave it out")
-    constants = [node.value for node in graph.nodes if node.op == "constant"]
-    if any(not math.isfinite(value if bits == 64 else to_single(value)) for value in constants):
+    chosen = {k for node in graph.nodes if node.op == "select" for k in node.args[2:]}  # NaN, where there is no answer
+    numbers = {k: node.value if bits == 64 else to_single(node.value) for k, node in enumerate(graph.nodes)}
+    if any(math.isinf(x) or (math.isnan(x) and k not in chosen) for k, x in numbers.items()):
         problem = f"{name} has a constant that is not a finite number of {bits} bits"
         remedy = "Use other units in the model" if bits == 64 else "Use float64"
         raise UnsupportedFeatureError(problem, field="dtype", remedy=remedy)

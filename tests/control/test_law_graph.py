@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import inspect
 import itertools
 import math
@@ -672,3 +673,22 @@ class Computed(ComputedTorque):
 
     def update(self, t, position, velocity, target, force):
         return {"integral": self.integral + 0.01 * self.robot.positions.error(target.position, position)}
+
+
+def test_a_collection_of_garbage_is_no_deed_of_a_law():
+    """Callbacks of the collector, such as those of hypothesis, run wherever memory is asked for."""
+    told, threshold = [], gc.get_threshold()
+
+    def watch(phase, info):
+        told.append(time.perf_counter())
+
+    gc.callbacks.append(watch)
+    gc.set_threshold(1)
+    try:
+        run = rollout(PID(ARM))
+    finally:
+        gc.callbacks.remove(watch)
+        gc.set_threshold(*threshold)
+    assert told
+    assert run.stepped_by == "machine code"
+    assert gc.isenabled()

@@ -7,11 +7,12 @@ must find all attributes, globals and variables of closures as the first has fou
 from __future__ import annotations
 
 import dis
+import gc
 import linecache
 import os
 import random
 import sys
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from types import CodeType, FrameType, ModuleType, TracebackType
@@ -94,12 +95,15 @@ class CallWatch:
         self.known: list[tuple[CodeType, dict[str, Any]]] = []
 
     def __enter__(self) -> Self:
-        self._other = sys.getprofile()
+        self._other, self._collected = sys.getprofile(), gc.isenabled()
+        gc.disable()  # finalisers, and callbacks of the collection, are no part of a law
         sys.setprofile(self._see)
         return self
 
     def __exit__(self, *_: object) -> None:
         sys.setprofile(self._other)
+        if self._collected:
+            gc.enable()
 
     def _see(self, frame: FrameType, event: str, called: Any) -> None:
         if event == "call" and is_users(frame.f_code) and not _is_made(frame):
@@ -137,14 +141,9 @@ class CallWatch:
             if before.get(name) != after.get(name):
                 changed = "numbers that differ from call to call" if name == RANDOM else f"{name} is changed by a call"
                 return f"{self.line_of(name)}: {changed}; what a law remembers is declared in `memory`"
-        following = defaultdict[CodeType, deque[dict[str, Any]]](deque)
-        for code, now in later.known:
-            following[code].append(now)
-        for code, then in self.known:  # among them are others', such as finalisers of what is collected in between
-            now = following[code].popleft() if following[code] else then
+        for (code, then), (_, now) in zip(self.known, later.known, strict=False):
             for name in then:
                 if then[name] != now.get(name):
-                    print("DEBUG", name, then[name], now.get(name), code)
                     return f"{self.line_of(name, code)}: {name} is changed by a call"
         return None
 

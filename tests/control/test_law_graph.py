@@ -685,7 +685,7 @@ def test_a_collection_of_garbage_is_no_deed_of_a_law():
     gc.callbacks.append(watch)
     gc.set_threshold(1)
     try:
-        run = rollout(PID(ARM))
+        run = rollout(PID())
     finally:
         gc.callbacks.remove(watch)
         gc.set_threshold(*threshold)

@@ -86,8 +86,7 @@ class LawGraph:
         ours, model = plain_class(law), getattr(law, "robot", None)
         if ours is None or self._start or not is_unmodified(model) or vars(law).keys() != {*self._own, "robot"}:
             return None
-        assert model is not None
-        if model.identity is None:
+        if model is None or model.identity is None:
             return None
         constants = {name: value.tolist() for name, value in self._own.items() if name not in gains}
         model_text = f"{type(model).__qualname__} {model.identity}"

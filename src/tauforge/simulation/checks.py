@@ -144,10 +144,12 @@ def advice_on_degrees(robot: Robot, motion: Motion | None) -> str | None:
     )
 
 
-def given_or_start(initial: State | None, motion: Motion | None) -> State:
+def given_or_start(initial: Any, motion: Motion | None) -> State:
     """The initial state, by default where the motion starts."""
     if initial is not None:
-        return initial
+        if isinstance(initial, str) or not hasattr(initial, "__len__") or len(initial) != 2:
+            raise ShapeError("initial", expected="(position, velocity)", got=f"{initial!r}")
+        return initial[0], initial[1]
     if motion is None:
         remedy = "Give initial=(position, velocity) or motion="
         raise ModelError("the initial state is missing", field="initial", remedy=remedy)
@@ -157,7 +159,7 @@ def given_or_start(initial: State | None, motion: Motion | None) -> State:
 
 def initial_state(initial: State | None, motion: Motion | None, robot: Robot) -> tuple[Array, Array]:
     """Position (N,) and velocity (n,). The position may be given by its coordinates (n,)."""
-    position, velocity = pair_of(given_or_start(initial, motion))
+    position, velocity = given_or_start(initial, motion)
     values, given = [], (("position", position, position_sizes(robot)), ("velocity", velocity, (robot.n,)))
     for what, value, sizes in given:
         name, array = f"initial {what}", numbers(value)
@@ -173,12 +175,6 @@ def initial_state(initial: State | None, motion: Motion | None, robot: Robot) ->
 def position_sizes(robot: Robot) -> tuple[int, ...]:
     """Numbers of values that a position may have: its coordinates, or all of its entries."""
     return tuple(dict.fromkeys((robot.n, robot.positions.size)))
-
-
-def pair_of(initial: Any) -> State:
-    if isinstance(initial, str) or not hasattr(initial, "__len__") or len(initial) != 2:
-        raise ShapeError("initial", expected="(position, velocity)", got=f"{initial!r}")
-    return initial[0], initial[1]
 
 
 def numbers(value: ArrayLike) -> Array:

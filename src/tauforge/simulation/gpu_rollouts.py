@@ -23,7 +23,7 @@ from tauforge.kernels.cuda.dialect import BLOCK_THREADS
 from tauforge.kernels.cuda.loop_source import Loop, loop_source
 from tauforge.kernels.specification import Shape, inputs_of
 from tauforge.simulation.integrators import AHEAD, FAR, WEIGHTS
-from tauforge.simulation.rollout_task import RolloutTask, RowGradients, as_rows
+from tauforge.simulation.rollout_task import RolloutTask, RowGradients
 from tauforge.simulation.step_formulas import StepFormulas, field_shape
 
 ONE_KERNEL_OPERATIONS = 16_000  # of a step of states that have doubts: larger ones take long to compile
@@ -72,7 +72,8 @@ class Operands:
             self.prescribed = cupy.asarray(np.concatenate(sampled, axis=1), dtype)
         gains = list(zip(task.gains.values(), formulas.gains.values(), strict=True))
         fields = [(value, field_shape(task.plant, name)) for name, value in task.plant_numbers.items()]
-        parts = [as_rows(cupy.asarray(value, dtype), core, rows).T for value, core in (*gains, *fields)]
+        whole = [cupy.broadcast_to(cupy.asarray(value, dtype), (rows, *core)) for value, core in (*gains, *fields)]
+        parts = [value.reshape(rows, math.prod(value.shape[1:])).T for value in whole]
         self.constants = cupy.ascontiguousarray(cupy.concatenate(parts)) if parts else cupy.empty(0, dtype)
         self.added: list[Any] = []
         if task.forces is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
@@ -167,12 +166,6 @@ class RowGradients(NamedTuple):
     forces: Any | None
 
 
-def as_rows(value: Any, core: Shape, rows: int) -> Any:
-    """A share for every row, (rows, numbers)."""
-    library = arrays.cupy() if is_on_gpu(value) else np
-    return library.broadcast_to(value, (rows, *core)).reshape(rows, math.prod(core))
-
-
 def rollout_task(
     robot: Robot,
     controller: Controller | None = None,
@@ -217,7 +210,7 @@ def rollout_task(
     fields, own_gains = _fields(real, varying or {}), _gains(controller, gains or {})
     if payload is not None and not isinstance(payload, Payload):
         raise ShapeError("payload", expected="a Payload", got=repr(payload))
-    state = checks.pair_of(checks.given_or_start(initial, motion))
+    state = checks.given_or_start(initial, motion)
     shapes = _leading(real, fields, payload, own_gains, controller)
     if added is not None:
         shapes["forces"] = added.shape[:-2]

@@ -68,8 +68,9 @@ class StepFormulas:
         self.state: Shapes = {name: (numbers,) for name, numbers in space.parts.items()}
         self.forces_shape: Shape = (len(plant.actuators),)
         self._n = plant.n
-        own = _identity(plant)
-        self._origin = None if own is None else f"{h!r} {given} {alone} {own}"
+        # a text that determines what is traced of this robot; None where our sources do not tell all of it
+        own = plant.identity if is_unmodified(plant) else None
+        self._origin = None if own is None else f"{h!r} {given} {alone} {type(plant).__qualname__} {own}"
         self._law = None if controller is None else LawGraph(controller, plant, given.gains)
         self._law_origin = self._origin and f"{self._origin} {self._law.origin if self._law else ''}"
         # arguments of the specifications; those of the law are empty without one, and forces without actuators
@@ -99,12 +100,8 @@ class StepFormulas:
 
     def held_step(self) -> Specification:
         """State, forces, fields -> state."""
-        arguments = self.state | self.forces | self.fields
-
-        def formula(**given: Scalars) -> list[Scalar]:
-            return self._stepped(given.get(FORCE, []), given)
-
-        return self._specified("held_step", formula, arguments, tuple(self.state.values()))
+        arguments, results = self.state | self.forces | self.fields, tuple(self.state.values())
+        return self._specified("held_step", lambda **x: self._stepped(x.get(FORCE, []), x), arguments, results)
 
     def law(self) -> Specification:
         """State, the rates of the stage before, how far these lead (s), memory, targets, added forces, gains, limits ->
@@ -378,9 +375,3 @@ def traced(formula: Formula, arguments: Shapes) -> Graph:
 def gradients(formula: Formula, arguments: Shapes, given: Columns, bars: Scalars, wanted: Shapes) -> list[Scalar]:
     """By what is wanted of a formula's arguments, from those by its results."""
     return pulled_back(traced(formula, arguments), named(given), inputs_of(wanted.items()), bars)[1]
-
-
-def _identity(robot: Robot) -> str | None:
-    """A text that determines what is traced of this robot; None where our sources do not tell all of it."""
-    identity = robot.identity if is_unmodified(robot) else None
-    return None if identity is None else f"{type(robot).__qualname__} {identity}"

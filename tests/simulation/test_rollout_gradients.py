@@ -13,7 +13,7 @@ from support.cart_pendulum import CartPendulum
 from support.strategies import random_arm
 from support.tolerances import error
 from tauforge.control import PD, ComputedTorque, FeedforwardPD, GravityPD, LegSpaceComputedTorque
-from tauforge.simulation import processor_gradients
+from tauforge.simulation import rollout_gradients
 from tauforge.simulation.compiled_loop import CompiledLoop
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
@@ -177,8 +177,8 @@ def test_states_that_are_computed_again(monkeypatch):
     results, asked = [], []
     segment = CompiledLoop.segment
     monkeypatch.setattr(CompiledLoop, "segment", lambda self, *x: [asked.append(x[1:]), segment(self, *x)][1])
-    for stored in (processor_gradients.STORED, 1):
-        monkeypatch.setattr(processor_gradients, "STORED", stored)
+    for stored in (rollout_gradients.STORED, 1):
+        monkeypatch.setattr(rollout_gradients, "STORED", stored)
         runs, pull_back = tf.differentiable_rollout(ARM, LAWS["gravity"], MOVE, **given, **SCHEDULE)
         asked.clear()
         results.append(pull_back(position=runs.position, force=runs.force))

@@ -18,10 +18,10 @@ from tauforge.control.controller import (
     Controller,
     Feedback,
     check_actuated,
-    check_functions,
+    check_has,
     check_inverse_dynamics,
-    check_pull,
     gain_matrix,
+    pulling_matrix,
     times,
 )
 from tauforge.errors import ModelError
@@ -70,33 +70,25 @@ def check_gains(kp: Array, kv: Array) -> None:
     """(a) Kv symmetric and non-negative definite, (b) Kp symmetric and positive definite, (c) [Kv | Kp Kv | ...] of
     full rank: the error then converges to zero.
     """
+
+    def check(name: str, holds: bool, condition: str) -> None:
+        if not holds:
+            problem = f"condition {condition}"
+            raise ModelError(problem, field=name, remedy="Give other gains, or check=False")
+
     n = len(kp)
     for name, K in (("kv", kv), ("kp", kp)):
-        if np.abs(K - K.T).max() > GAIN_ROUNDING * np.abs(K).max(initial=0.0):
-            raise ModelError(
-                "condition of stability: the gain matrix must be symmetric", field=name, remedy=GAINS_REMEDY
-            )
-    if np.linalg.eigvalsh(kv).min() < -GAIN_ROUNDING * np.abs(kv).max(initial=0.0):
-        raise ModelError(
-            "condition (a) of stability: the matrix must be non-negative definite", field="kv", remedy=GAINS_REMEDY
-        )
-    if np.linalg.eigvalsh(kp).min() <= 0:
-        raise ModelError(
-            "condition (b) of stability: the matrix must be positive definite", field="kp", remedy=GAINS_REMEDY
-        )
+        symmetric = np.abs(K - K.T).max() <= GAIN_ROUNDING * np.abs(K).max(initial=0.0)
+        check(name, symmetric, "of stability: the gain matrix must be symmetric")
+    least = -GAIN_ROUNDING * np.abs(kv).max(initial=0.0)
+    check("kv", np.linalg.eigvalsh(kv).min() >= least, "(a) of stability: the matrix must be non-negative definite")
+    check("kp", np.linalg.eigvalsh(kp).min() > 0, "(b) of stability: the matrix must be positive definite")
     scaled = kp / np.abs(kp).max()
     blocks = [kv]
     for _ in range(n - 1):
         blocks.append(scaled @ blocks[-1])
-    if np.linalg.matrix_rank(np.hstack(blocks)) < n:
-        raise ModelError(
-            "condition (c) of stability: [Kv | Kp Kv | ...] must have full rank, or some error is never damped",
-            field="kv",
-            remedy=GAINS_REMEDY,
-        )
-
-
-GAINS_REMEDY = "Give other gains, or check=False"
+    whole = bool(np.linalg.matrix_rank(np.hstack(blocks)) == n)
+    check("kv", whole, "(c) of stability: [Kv | Kp Kv | ...] must have full rank, or some error is never damped")
 
 
 class LegSpaceComputedTorque(Controller):
@@ -114,7 +106,7 @@ class LegSpaceComputedTorque(Controller):
         resolution: float = 0.0,
         check: bool = True,
     ) -> None:
-        check_functions(self, robot, leg_motion="legs")
+        check_has(self, check_robot("robot", robot), "leg_motion" in robot.functions, "legs")
         check_inverse_dynamics(self, robot)
         self.robot: StewartPlatform = robot
         self.kp, self.kv = gain_matrix("kp", kp, 6), gain_matrix("kv", kv, 6)
@@ -168,15 +160,12 @@ class AdaptiveComputedTorque(Controller):
         learning: float = 0.01,
         period: float,
     ) -> None:
-        check_functions(self, robot, regressor="a regressor")
+        check_has(self, check_robot("robot", robot), "regressor" in robot.functions, "a regressor")
         check_actuated(self, robot)
         self.robot: SerialArm = robot
-        self.rate = gain_matrix("rate", rate, robot.n)
-        check_pull("rate", self.rate)
+        self.rate = pulling_matrix("rate", rate, robot.n)
         own = self.rate @ np.diag(np.diag(robot.mass_matrix(np.zeros(robot.n))))
-        self.damping = own if damping is None else gain_matrix("damping", damping, robot.n)
-        if damping is not None:
-            check_pull("damping", self.damping)
+        self.damping = own if damping is None else pulling_matrix("damping", damping, robot.n)
         self.learning = positive("learning", learning)
         self.period: float = positive("period", period)
         own = robot.inertial_parameters.reshape(robot.n, 10)

@@ -14,7 +14,8 @@ from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ModelError, TauforgeError
 from tauforge.evaluation.unmodified import ours
 from tauforge.motion.motion import MotionSample
-from tauforge.robots.robot import Robot, check_robot
+from tauforge.robots.robot import Robot
+from tauforge.validation import counted
 
 GAIN_ROUNDING = 1e-12  # of gain matrices, relative to the largest entry: what rounding leaves of symmetry and of zeros
 
@@ -73,10 +74,8 @@ class Controller(ABC):
 
 def parameters(law: Controller) -> dict[str, Array]:
     """Numbers and arrays of floats among the attributes, which `rollout` takes as `gains`."""
-    found = {
-        k: v for k, v in vars(law).items() if isinstance(v, float | np.ndarray) and k not in (*law.memory, "period")
-    }
-    return {k: np.asarray(v) for k, v in found.items() if np.asarray(v).dtype == np.float64}
+    found = {k: np.asarray(v) for k, v in vars(law).items() if isinstance(v, float | np.ndarray)}
+    return {k: x for k, x in found.items() if x.dtype == np.float64 and k not in (*law.memory, "period")}
 
 
 def memory_of(law: Controller) -> dict[str, Array]:
@@ -129,27 +128,20 @@ class RunningLaw:
         vars(self._law).update(found)
 
 
-def check_functions(law: object, robot: object, **functions: str) -> None:
-    """ModelError where a robot lacks a function that a law needs. functions: what messages call each of them"""
-    known = check_robot("robot", robot)
-    for name, called in functions.items():
-        if name not in known.functions:
-            raise ModelError(lacks(law, known, called), field="robot")
-
-
-def lacks(law: object, robot: Robot, called: str) -> str:
-    return f"{type(law).__name__} needs a robot with {called}; {robot.kind} {robot.name} has none"
+def check_has(law: object, robot: Robot, there: bool, called: str) -> None:
+    """ModelError where a robot lacks what a law needs. called: what messages call it"""
+    if not there:
+        problem = f"{type(law).__name__} needs a robot with {called}; {robot.kind} {robot.name} has none"
+        raise ModelError(problem, field="robot")
 
 
 def check_actuated(law: object, robot: Robot) -> None:
     """ModelError where a law that asks for any acceleration has too few actuators, or a robot without masses."""
     n, m = robot.n, len(robot.actuators)
     if m < n:
-        raise ModelError(
-            f"{type(law).__name__} needs an actuator for every coordinate; {robot.name} has {m} for {n} coordinates",
-            field="robot",
-            remedy="Use a law of your own",
-        )
+        got = f"{robot.name} has {m} for {n} coordinates"
+        problem = f"{type(law).__name__} needs an actuator for every coordinate; {got}"
+        raise ModelError(problem, field="robot", remedy="Use a law of your own")
     check_inverse_dynamics(law, robot)
 
 
@@ -170,12 +162,10 @@ def check_actuator_motion(law: object, robot: Robot) -> None:
     position, velocity, _ = (x[0] for x in robot.random_states(1))
     given = [np.shape(x) for x in robot.sensors.motion(position, velocity)]
     if given != [(m,), (m,)]:
-        raise ModelError(
-            f"{type(law).__name__} needs position and velocity of every actuator; sensors.motion of {robot.name} "
-            f"gives shapes {given[0]} and {given[1]} for {m} actuator{'s' * (m != 1)}",
-            field="robot",
-            remedy="Give it `sensors` of its actuators, or use a law of your own",
-        )
+        got = f"sensors.motion of {robot.name} gives shapes {given[0]} and {given[1]} for {counted(m, 'actuator')}"
+        problem = f"{type(law).__name__} needs position and velocity of every actuator; {got}"
+        remedy = "Give it `sensors` of its actuators, or use a law of your own"
+        raise ModelError(problem, field="robot", remedy=remedy)
 
 
 def times(K: Array, errors: Array) -> Array:
@@ -198,12 +188,11 @@ def gain_matrix(name: str, gain: ArrayLike, n: int) -> Array:
     return K
 
 
-def check_pull(name: str, K: Array) -> None:
-    """e' K e must not be negative for any error e; otherwise the feedback increases that error."""
+def pulling_matrix(name: str, gain: ArrayLike, n: int) -> Array:
+    """The same; ModelError where e' K e is negative for an error e, which such a feedback increases."""
+    K = gain_matrix(name, gain, n)
     smallest = np.linalg.eigvalsh(K + K.T).min() / 2
     if smallest < -GAIN_ROUNDING * np.abs(K).max(initial=0.0):
-        raise ModelError(
-            f"the gain increases some errors: e' K e must not be negative, and is {smallest:.4g} for an e of length 1",
-            field=name,
-            remedy="Reverse its sign",
-        )
+        fault = f"e' K e must not be negative, and is {smallest:.4g} for an e of length 1"
+        raise ModelError(f"the gain increases some errors: {fault}", field=name, remedy="Reverse its sign")
+    return K

@@ -81,17 +81,13 @@ def _power(x: Scalar, exponent: Scalar) -> Scalar:
     return scalars.reciprocal(product) if exponent < 0 else product
 
 
-def _arccos(x: Scalar) -> Scalar:
-    return arctangent(scalars.sqrt(1.0 - x * x), x)
-
-
 RECORDED: dict[str, Callable[..., Any]] = {  # by the name of NumPy's function
     **{name: getattr(scalars, name) for name in ("sin", "cos", "sqrt", "tanh", "sign", "absolute")},
     "fabs": scalars.absolute,
     "tan": lambda x: scalars.sin(x) / scalars.cos(x),
     "arctan": lambda x: arctangent(x, 1.0),
     "arcsin": lambda x: arctangent(x, scalars.sqrt(1.0 - x * x)),
-    "arccos": _arccos,
+    "arccos": lambda x: arctangent(scalars.sqrt(1.0 - x * x), x),
     "arctan2": arctangent,
     "hypot": lambda x, y: scalars.sqrt(x * x + y * y),
     "square": lambda x: x * x,

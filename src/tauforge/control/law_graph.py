@@ -51,7 +51,7 @@ class LawGraph:
 
     gains:      shapes of the parameters that are arguments
     memory:     shapes of what it remembers, by the names of arguments
-    takes_time: whether the forces depend on the time
+    targets:    shapes of what is prescribed at an instant: the target, and the time if the law looks at it
     origin:     a text that determines the law
     """
 
@@ -61,8 +61,7 @@ class LawGraph:
         self._own, self._start = parameters(law), memory_of(self._law)
         self.gains = {gain_argument(name): self._own[name].shape for name in gains}
         self.memory = {memory_argument(name): value.shape for name, value in self._start.items()}
-        self._held = {gain_argument(name): name for name in gains}
-        self._held |= {memory_argument(name): name for name in self._start}
+        self._held = {gain_argument(k): k for k in gains} | {memory_argument(k): k for k in self._start}
         self._forces_shape = (len(plant.actuators),)
         self._shapes: dict[str, Shape] = {
             "position": (plant.positions.size,),
@@ -72,14 +71,14 @@ class LawGraph:
             **self.gains,
             **self.memory,
         }
-        known = self._origin(law, gains)
-        self.takes_time = False
+        known, prescribed = self._origin(law, gains), list(TARGETS)
         if known is None:
             graphs = self._recorded()
             vars(self).update(zip(("forces_graph", "memory_graph"), graphs, strict=True))
-            self.takes_time = any(node.name == f"{TIME}0" for graph in graphs for node in graph.nodes)
+            if any(node.name == f"{TIME}0" for graph in graphs for node in graph.nodes):
+                prescribed.append(TIME)
             known = f"graph {hashlib.sha256(repr(graphs).encode()).hexdigest()}"
-        self.origin = known
+        self.origin, self.targets = known, {name: self._shapes[name] for name in prescribed}
         del self._plant
 
     def _origin(self, law: Controller, gains: Sequence[str]) -> str | None:
@@ -87,17 +86,11 @@ class LawGraph:
         ours, model = plain_class(law), getattr(law, "robot", None)
         if ours is None or self._start or not is_unmodified(model) or vars(law).keys() != {*self._own, "robot"}:
             return None
-        assert model is not None
-        if model.identity is None:
+        if model is None or model.identity is None:
             return None
         constants = {name: value.tolist() for name, value in self._own.items() if name not in gains}
         model_text = f"{type(model).__qualname__} {model.identity}"
         return f"{ours.__module__}.{ours.__qualname__} {constants} {model_text}"
-
-    @property
-    def targets(self) -> dict[str, Shape]:
-        """Shapes of what is prescribed at an instant: the target, and the time if the law looks at it."""
-        return {name: self._shapes[name] for name in (*TARGETS, *([TIME] if self.takes_time else []))}
 
     # ------------------------------------------------------------------------------------------------ over any scalars
 

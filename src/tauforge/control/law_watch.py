@@ -27,19 +27,9 @@ from tauforge.control.traceable_robot import TraceablePositions, TraceableRobot
 OURS = tuple(os.path.dirname(x.__file__ or "") + os.sep for x in (sys.modules["tauforge"], np))
 LIBRARY = os.path.dirname(os.__file__) + os.sep
 ACTS = {"print", "input", "open", "next", "exec", "start_new_thread", "start_joinable_thread"}  # builtin functions
-OUTSIDE = {
-    "_io",
-    "time",
-    "posix",
-    "nt",
-    "_socket",
-    "select",
-    "_queue",
-    "_warnings",
-    "_posixsubprocess",
-    "_random",
-    "random",
-}
+OUTSIDE = {  # modules
+    "_io", "time", "posix", "nt", "_socket", "select", "_queue", "_warnings", "_posixsubprocess", "_random", "random",
+}  # fmt: skip
 RANDOM = "random"  # stands for the generators of Python and NumPy among attributes
 DEPTH, MANY = 6, 10_000  # of what is compared
 
@@ -150,16 +140,11 @@ class CallWatch:
     def line_of(self, name: str, *codes: CodeType) -> str:
         """The line in which the user's functions write something of this name, or read it; else their first."""
         everything = codes or [code for code, _ in self.known]
-        found = [(not op.opname.startswith("STORE"), place(code.co_filename, line))
-                 for code in everything for op, line in instructions(code) if op.argval == name]  # fmt: skip
+        found = [(not op.opname.startswith("STORE"), place(code.co_filename, op.positions and op.positions.lineno))
+                 for code in everything for op in dis.get_instructions(code) if op.argval == name]  # fmt: skip
         if found:
             return min(found, key=lambda pair: pair[0])[1]
         return place(everything[0].co_filename, everything[0].co_firstlineno) if everything else name
-
-
-def instructions(code: CodeType) -> Iterator[tuple[dis.Instruction, int | None]]:
-    for op in dis.get_instructions(code):
-        yield op, op.positions.lineno if op.positions else None
 
 
 def attributes(law: object, but: Collection[str]) -> dict[str, Any]:

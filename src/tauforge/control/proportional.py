@@ -11,8 +11,7 @@ from tauforge.control.controller import (
     Feedback,
     check_actuator_motion,
     check_inverse_dynamics,
-    check_pull,
-    gain_matrix,
+    pulling_matrix,
     times,
 )
 from tauforge.evaluation.unmodified import ours
@@ -36,9 +35,7 @@ class PD(Controller):
         self.robot = check_robot("robot", robot)
         check_actuator_motion(self, robot)
         m = len(robot.actuators)
-        self.kp, self.kv = gain_matrix("kp", kp, m), gain_matrix("kv", kv, m)
-        check_pull("kp", self.kp)
-        check_pull("kv", self.kv)
+        self.kp, self.kv = pulling_matrix("kp", kp, m), pulling_matrix("kv", kv, m)
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         place, rate = self.robot.sensors.motion(position, velocity)

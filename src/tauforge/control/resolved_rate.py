@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import Controller, Feedback, check_actuated, check_pull, gain_matrix, lacks, times
-from tauforge.errors import ModelError
+from tauforge.control.controller import Controller, Feedback, check_actuated, check_has, pulling_matrix, times
 from tauforge.motion.motion import MotionSample, positive
 from tauforge.robots.poses import pose_error, transforms
 from tauforge.robots.positions import body_of
@@ -45,14 +44,13 @@ class ResolvedRate(Controller):
         fastest: float = 3.0,
     ) -> None:
         known = check_robot("robot", robot)
-        if known.moved_body is None or known.moved_body.jacobian(known.positions.default) is None:
-            raise ModelError(lacks(self, known, "a Jacobian"), field="robot")
+        body = known.moved_body
+        check_has(self, known, body is not None and body.jacobian(known.positions.default) is not None, "a Jacobian")
         check_actuated(self, known)
         self.robot = known
         self.gain, self.damping = positive("gain", gain), positive("damping", damping)
         self.fastest = positive("fastest", fastest)
-        self.kv = gain_matrix("kv", kv, robot.n)
-        check_pull("kv", self.kv)
+        self.kv = pulling_matrix("kv", kv, robot.n)
 
     def rates(self, position: Array, target: MotionSample) -> Array:
         """Joint rates (..., n) that bring the tool back to the motion."""

@@ -95,7 +95,9 @@ class TraceableRobot:
         finally:
             sys.setprofile(watching)
         self.suspicions.extend(found.suspicions)
-        values, shapes = array_of(found.values), self._robot.functions[name].results
+        recorded = not all(map(is_number, found.values))
+        values = law_array(found.values) if recorded else np.array(found.values, float)
+        shapes = self._robot.functions[name].results
         ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
         return [x.reshape(shape) for x, shape in zip(np.split(values, ends), shapes, strict=True)]
 
@@ -104,11 +106,6 @@ class TraceableRobot:
     def _evaluated(self, name: str, *arguments: Array) -> Array:
         (result,) = self._answer(name, dict(enumerate(arguments)))
         return result
-
-
-def array_of(scalars: list[Scalar]) -> Array:
-    """Of floats, or of what records."""
-    return np.array(scalars, float) if all(map(is_number, scalars)) else law_array(scalars)
 
 
 class TraceablePositions:

@@ -122,12 +122,10 @@ def _check_controller(
     if isinstance(controller, ComputedTorque) and motion.of_poses:
         tilt = motion.sample(np.linspace(0.0, motion.duration, MOTION_SAMPLES)).position[:, 4]
         if np.abs(tilt).max() >= np.pi / 2:
-            raise ModelError(
-                f"theta_y reaches {tilt[np.abs(tilt).argmax()]:.3g} rad, and errors of angles are meaningless beyond "
-                "a quarter turn",
-                field="motion",
-                remedy=advice_on_degrees(real, motion) or "Use LegSpaceComputedTorque, or turn the base frame",
-            )
+            most = tilt[np.abs(tilt).argmax()]
+            problem = f"theta_y reaches {most:.3g} rad, and errors of angles are meaningless beyond a quarter turn"
+            remedy = advice_on_degrees(real, motion) or "Use LegSpaceComputedTorque, or turn the base frame"
+            raise ModelError(problem, field="motion", remedy=remedy)
 
 
 def advice_on_degrees(robot: Robot, motion: Motion | None) -> str | None:
@@ -146,10 +144,12 @@ def advice_on_degrees(robot: Robot, motion: Motion | None) -> str | None:
     )
 
 
-def given_or_start(initial: State | None, motion: Motion | None) -> State:
+def given_or_start(initial: Any, motion: Motion | None) -> State:
     """The initial state, by default where the motion starts."""
     if initial is not None:
-        return initial
+        if isinstance(initial, str) or not hasattr(initial, "__len__") or len(initial) != 2:
+            raise ShapeError("initial", expected="(position, velocity)", got=f"{initial!r}")
+        return initial[0], initial[1]
     if motion is None:
         remedy = "Give initial=(position, velocity) or motion="
         raise ModelError("the initial state is missing", field="initial", remedy=remedy)
@@ -159,13 +159,10 @@ def given_or_start(initial: State | None, motion: Motion | None) -> State:
 
 def initial_state(initial: State | None, motion: Motion | None, robot: Robot) -> tuple[Array, Array]:
     """Position (N,) and velocity (n,). The position may be given by its coordinates (n,)."""
-    position, velocity = pair_of(given_or_start(initial, motion))
-    values = []
-    for name, value, sizes in (
-        ("initial position", position, position_sizes(robot)),
-        ("initial velocity", velocity, (robot.n,)),
-    ):
-        array = numbers(value)
+    position, velocity = given_or_start(initial, motion)
+    values, given = [], (("position", position, position_sizes(robot)), ("velocity", velocity, (robot.n,)))
+    for what, value, sizes in given:
+        name, array = f"initial {what}", numbers(value)
         if array.shape not in [(size,) for size in sizes] or not np.isfinite(array).all():
             expected = " or ".join(map(str, sizes))
             raise ShapeError(name, expected=f"{expected} finite numbers", got=f"{value!r}")
@@ -178,12 +175,6 @@ def initial_state(initial: State | None, motion: Motion | None, robot: Robot) ->
 def position_sizes(robot: Robot) -> tuple[int, ...]:
     """Numbers of values that a position may have: its coordinates, or all of its entries."""
     return tuple(dict.fromkeys((robot.n, robot.positions.size)))
-
-
-def pair_of(initial: Any) -> State:
-    if isinstance(initial, str) or not hasattr(initial, "__len__") or len(initial) != 2:
-        raise ShapeError("initial", expected="(position, velocity)", got=f"{initial!r}")
-    return initial[0], initial[1]
 
 
 def numbers(value: ArrayLike) -> Array:

@@ -42,10 +42,8 @@ class ClosedLoop:
         self.controller, self.motion, self.sensors = controller, motion, sensors
         self.disturbance, self.limits = disturbance, limits
         self._last: tuple[float, Array, Force] | None = None
-        self._law: RunningLaw | None = None
+        self._law = RunningLaw(controller) if isinstance(controller, Controller) else None
         self._seen: tuple[float, Array, Array, MotionSample] | None = None
-        if isinstance(controller, Controller):
-            controller.reset()
         if sensors is not None:
             sensors.reset()
         if disturbance is not None and not callable(disturbance):
@@ -79,12 +77,12 @@ class ClosedLoop:
         if self.sensors is not None:
             measured, velocity = self.sensors.read(self.robot.positions.coordinates(position), velocity)
             position = self.robot.positions.at(measured, near=position)
-        if isinstance(self.controller, Controller):
+        if self._law is not None:
             assert self.motion is not None
-            self._law = self._law or RunningLaw(self.controller)
             self._seen = (t, position, velocity, self.motion.sample(t))
             wanted = self._law.force(*self._seen)
         else:
+            assert not isinstance(self.controller, Controller)
             answer = self.controller(t, position, velocity)
             wanted = numbers(answer)
             if wanted.shape != (m,):
@@ -99,8 +97,7 @@ class ClosedLoop:
 
     def recall(self, memory: Sequence[Array]) -> None:
         """Go on with another memory, when steps were made without this loop."""
-        if memory and isinstance(self.controller, Controller):
-            self._law = self._law or RunningLaw(self.controller)
+        if self._law is not None:
             self._law.recall(memory)
 
     def wrench(self, t: float) -> Array | None:
@@ -138,9 +135,8 @@ class RecordingBuilder:
         self.loop, self.robot, self.every, self.stepped_by = loop, loop.robot, every, stepped_by
         self.watch = Watch(self.robot, [actuator.name for actuator in self.robot.actuators])
         count, n, robot = -(-steps // every) + 1, self.robot.n, self.robot
-        self._times = np.empty(count)
         widths = {"position": robot.positions.size, "velocity": n, "acceleration": n, "force": len(robot.actuators)}
-        self._columns = {name: np.empty((count, width)) for name, width in widths.items()}
+        self._columns = {"time": np.empty(count), **{k: np.empty((count, width)) for k, width in widths.items()}}
         self._pending: list[tuple[Array, ...]] = []
         self._seen = self._kept = 0
 
@@ -170,35 +166,28 @@ class RecordingBuilder:
         if end and (not len(kept) or kept[-1] != len(times) - 1):
             kept = np.append(kept, len(times) - 1)
         unknown = kept[np.isnan(rates[kept]).any(axis=-1)]  # most often all or none
-        wrench = None
-        if self.loop.disturbance is not None and len(unknown):
-            wrench = np.array([self.loop.wrench(t) for t in times[unknown].tolist()])
         if len(unknown):
+            wrench = None
+            if self.loop.disturbance is not None:
+                wrench = np.array([self.loop.wrench(t) for t in times[unknown].tolist()])
             rates[unknown] = space.rates_under(rows[unknown], force[unknown], wrench)
-        found = {
-            "position": position[kept],
-            "velocity": velocity[kept],
-            "acceleration": space.velocity(rates[kept]),
-            "force": force[kept],
-        }
         place = slice(self._kept, self._kept + len(kept))
-        self._times[place] = times[kept]
-        for name, values in found.items():
-            self._columns[name][place] = values
+        found = (times, position, velocity, space.velocity(rates), force)
+        for column, values in zip(self._columns.values(), found, strict=True):
+            column[place] = values[kept]
         self._seen += len(times)
         self._kept = place.stop
 
     def recording(self, motion: Motion | None) -> Recording:
         self._flush(end=True)
-        times, columns = self._times[: self._kept], {k: x[: self._kept] for k, x in self._columns.items()}
+        columns = {name: column[: self._kept] for name, column in self._columns.items()}
         controller = self.loop.controller
         if motion is None or (isinstance(controller, Controller) and controller.task_space):  # of the tool, not joints
             target_position = target_velocity = np.full_like(columns["velocity"], np.nan)
         else:
-            target_position, target_velocity, _ = motion.sample(times)
+            target_position, target_velocity, _ = motion.sample(columns["time"])
         robot, entries, loop = self.robot, self.robot.positions.entries, self.stepped_by
         return Recording(
-            time=times,
             **columns,
             target_position=np.array(target_position),
             target_velocity=np.array(target_velocity),

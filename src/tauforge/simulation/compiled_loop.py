@@ -71,8 +71,7 @@ class CompiledLoop:
         self._steps: MethodLoop | None = None
         self._one: tuple[TimeLoop, list[Array]] | None = None  # of `advance`
         schedule, m = task.schedule, len(task.plant.actuators)
-        law = formulas.law() if m and (formulas.targets or formulas.added) else None
-        self._law = None if law is None else _compiled(law)
+        self._law = _compiled(formulas.law()) if m and (formulas.targets or formulas.added) else None
         self._stage, self._end = _compiled(formulas.stage()), _compiled(formulas.end())
         self.widths = [numbers for (numbers,) in formulas.state.values()]
         self.state = columns(task.rows, sum(self.widths))

@@ -23,7 +23,7 @@ from tauforge.kernels.cuda.dialect import BLOCK_THREADS
 from tauforge.kernels.cuda.loop_source import Loop, loop_source
 from tauforge.kernels.specification import Shape, inputs_of
 from tauforge.simulation.integrators import AHEAD, FAR, WEIGHTS
-from tauforge.simulation.rollout_task import RolloutTask, RowGradients, as_rows
+from tauforge.simulation.rollout_task import RolloutTask, RowGradients
 from tauforge.simulation.step_formulas import StepFormulas, field_shape
 
 ONE_KERNEL_OPERATIONS = 16_000  # of a step of states that have doubts: larger ones take long to compile
@@ -41,12 +41,10 @@ def gpu_formulas(task: RolloutTask) -> StepFormulas:
         if space is not None and space.float64_for and task.position.dtype != np.float64:
             raise UnsupportedFeatureError(f"{task.plant.name} needs float64: {space.float64_for}", field="rollout")
         if formulas.operations > ONE_KERNEL_OPERATIONS:
-            raise UnsupportedFeatureError(
-                f"a step of {task.plant.name} has {formulas.operations} operations; at most {ONE_KERNEL_OPERATIONS} "
-                "are one kernel of a GPU",
-                field="rollout",
-                remedy="Give the initial states as arrays of NumPy",
-            )
+            step = f"a step of {task.plant.name} has {formulas.operations} operations"
+            problem = f"{step}; at most {ONE_KERNEL_OPERATIONS} are one kernel of a GPU"
+            remedy = "Give the initial states as arrays of NumPy"
+            raise UnsupportedFeatureError(problem, field="rollout", remedy=remedy)
     return formulas
 
 
@@ -74,7 +72,8 @@ class Operands:
             self.prescribed = cupy.asarray(np.concatenate(sampled, axis=1), dtype)
         gains = list(zip(task.gains.values(), formulas.gains.values(), strict=True))
         fields = [(value, field_shape(task.plant, name)) for name, value in task.plant_numbers.items()]
-        parts = [as_rows(cupy.asarray(value, dtype), core, rows).T for value, core in (*gains, *fields)]
+        whole = [cupy.broadcast_to(cupy.asarray(value, dtype), (rows, *core)) for value, core in (*gains, *fields)]
+        parts = [value.reshape(rows, math.prod(value.shape[1:])).T for value in whole]
         self.constants = cupy.ascontiguousarray(cupy.concatenate(parts)) if parts else cupy.empty(0, dtype)
         self.added: list[Any] = []
         if task.forces is not None:
@@ -198,7 +197,10 @@ class GpuReversePass:
         self.dtype, self.width = task.position.dtype, 2 * task.plant.n + len(task.plant.actuators)
         with task.device:
             self.operands = Operands(task, self.formulas, keep=True)
-            self.spacing = self._spacing()
+            self.spacing, periods = self._spacing(), task.schedule.periods
+            self.keeps_all = self.spacing * task.schedule.substeps == 1
+            most = (PART if task.gains else periods) if self.keeps_all else self.spacing
+            self.longest_part = min(most, periods)  # in periods
             self.checkpoints = filled_records(task, self.adjoint.loop, self.operands, self.spacing)
             self.records = parts_of(task, self._recorded())
 
@@ -224,7 +226,7 @@ class GpuReversePass:
         return max(1, math.isqrt(schedule.periods // schedule.substeps))
 
     def swept(self, bars: Sequence[Any | None]) -> RowGradients:
-        """By `ReversePass`."""
+        """By `ProcessorReversePass.swept`."""
         task, schedule, cupy = self.task, self.task.schedule, arrays.cupy()
         rows, n, m = task.rows, task.plant.n, len(task.plant.actuators)
         with task.device:
@@ -236,7 +238,7 @@ class GpuReversePass:
             state_bars, fixed_bars = (cupy.zeros((count, rows), self.dtype) for count in (2 * n, fixed))
             added = task.forces is not None
             added_bars = cupy.empty((schedule.periods, m, rows) if added else 0, self.dtype)
-            force_bars = cupy.empty((self._longest_part + 1, m, rows) if task.gains else 0, self.dtype)
+            force_bars = cupy.empty((self.longest_part + 1, m, rows) if task.gains else 0, self.dtype)
             for begin, end, states in self._parts():
                 walk = (begin, end, schedule.periods)
                 read = (self.operands.prescribed, self.operands.constants, states)
@@ -260,24 +262,12 @@ class GpuReversePass:
         function = kept_function((self.adjoint.identity, bits), lambda: source(self.adjoint, bits), name)
         function((-(-rows // BLOCK_THREADS),), (BLOCK_THREADS,), (np.int64(rows), *map(np.int32, integers), *operands))
 
-    @property
-    def _all_states_are_kept(self) -> bool:
-        return self.spacing * self.task.schedule.substeps == 1
-
-    @property
-    def _longest_part(self) -> int:
-        """In periods."""
-        periods = self.task.schedule.periods
-        if not self._all_states_are_kept:
-            return min(self.spacing, periods)
-        return min(PART, periods) if self.task.gains else periods
-
     def _parts(self) -> Iterator[tuple[int, int, Any]]:
         """Parts of the run from the last to the first: begin, end, and the states before every step."""
         schedule, n = self.task.schedule, self.task.plant.n
-        for begin in reversed(range(0, schedule.periods, self._longest_part)):
-            end = min(begin + self._longest_part, schedule.periods)
-            if self._all_states_are_kept:
+        for begin in reversed(range(0, schedule.periods, self.longest_part)):
+            end = min(begin + self.longest_part, schedule.periods)
+            if self.keeps_all:
                 yield begin, end, self.checkpoints[begin:]
                 continue
             state = self.checkpoints[begin // self.spacing]

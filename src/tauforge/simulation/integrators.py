@@ -87,10 +87,7 @@ class RungeKutta:
                 raise ConvergenceError(RAN_AWAY, residual=np.nan, iterations=0)
             return rates(t, y)
 
-        def step(t: float, y: Array, h: float) -> Array:
-            return self.space.renewed(rk4(watched, t, y, h))
-
-        return step_by_step(step, times, y)
+        return step_by_step(lambda t, y, h: self.space.renewed(rk4(watched, t, y, h)), times, y)
 
 
 class DormandPrince:
@@ -152,11 +149,9 @@ class Symplectic:
 
     def __init__(self, robot: Robot) -> None:
         if not has(robot, *NEEDED) or type(robot.state_space) is not PlainState:
-            raise UnsupportedFeatureError(
-                f"the symplectic method needs {', '.join(NEEDED)}, which {robot.kind} {robot.name} does not have",
-                field="method",
-                remedy="Use rk4 or dormand-prince",
-            )
+            needed = f"{', '.join(NEEDED)}, which {robot.kind} {robot.name} does not have"
+            problem = f"the symplectic method needs {needed}"
+            raise UnsupportedFeatureError(problem, field="method", remedy="Use rk4 or dormand-prince")
         self.robot: Any = robot  # its methods of these names are not in the contract
 
     def advance(self, rates: Rates, times: Array, y: Array) -> tuple[Array, Stop | None]:
@@ -176,12 +171,8 @@ class Symplectic:
             q1, p1 = q2, p2
             if change < SETTLED * (1 + np.abs(q1).max()):
                 return np.concatenate([q1, np.linalg.solve(robot.mass_matrix(q1), p1)])
-        raise ConvergenceError(
-            "the symplectic step did not converge",
-            residual=change,
-            iterations=ITERATIONS,
-            remedy="Take a shorter step",
-        )
+        problem = "the symplectic step did not converge"
+        raise ConvergenceError(problem, residual=change, iterations=ITERATIONS, remedy="Take a shorter step")
 
 
 def step_by_step(step: Callable[[float, Array, float], Array], times: Array, y: Array) -> tuple[Array, Stop | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 
@@ -49,10 +50,9 @@ class MethodLoop:
         position, velocity, force = (np.empty((task.rows, len(kept), width)) for width in widths)
         places = {k: place for place, k in enumerate(kept)}
         for k in range(schedule.periods + 1):
-            now, forces = (space.position(y), space.velocity(y)), self.forces(k, y)
-            place = places.get(k)
+            forces, place = self.forces(k, y), places.get(k)
             if place is not None:
-                (position[:, place], velocity[:, place]), force[:, place] = now, forces
+                position[:, place], velocity[:, place], force[:, place] = space.position(y), space.velocity(y), forces
             if k == schedule.periods:
                 break
             for _ in range(schedule.substeps):
@@ -76,26 +76,22 @@ class MethodLoop:
         return force
 
     def held(self, y: Array, force: Array) -> Array:
-        reached = self._stepped(self.rates, y, force)
-        self._note(np.arange(len(y)), y, force, reached)
-        return reached
+        return self._noted(np.arange(len(y)), y, force, self.rates)
 
     def some_held(self, rows: Array, y: Array, force: Array) -> Array:
         """States after a step of some rows alone; y, force: theirs"""
         fields = {name: value[rows] for name, value in self.fields.items()}
-        reached = self._stepped(rates_of(self.plant, fields, len(rows)), y, force)
-        self._note(rows, y, force, reached)
+        return self._noted(rows, y, force, rates_of(self.plant, fields, len(rows)))
+
+    def _noted(self, rows: Array, y: Array, force: Array, rates: RatesUnder) -> Array:
+        """After a step; notes a reason for every row that had a state and has none then."""
+        reached = self._stepped(rates, y, force)
+        for k in np.flatnonzero(~np.isfinite(reached).all(axis=-1) & np.isfinite(y).all(axis=-1)):
+            self.reasons.setdefault(int(rows[k]), self._reason(int(rows[k]), y[k], force[k]))
         return reached
 
     def _stepped(self, rates: RatesUnder, y: Array, force: Array) -> Array:
         return self.space.renewed(rk4(lambda _, y: rates(y, force), 0.0, y, self.h))
-
-    def _note(self, rows: Array, y: Array, force: Array, reached: Array) -> None:
-        """Note a reason for every row that had a state and has none after the step."""
-        if np.isfinite(reached).all():
-            return
-        for k in np.flatnonzero(~np.isfinite(reached).all(axis=-1) & np.isfinite(y).all(axis=-1)):
-            self.reasons.setdefault(int(rows[k]), self._reason(int(rows[k]), y[k], force[k]))
 
     def _reason(self, row: int, y: Array, force: Array) -> str:
         """Reason for which a row is lost: stepped alone, it raises the error."""
@@ -127,22 +123,18 @@ def accelerations(plant: Robot, fields: Fields, rows: int) -> Acceleration:
     try:
         kernel = plant.kernel("forward_dynamics", varying=tuple(fields))
     except UnsupportedFeatureError:  # switched off, too large, no memory for code
-        return _row_by_row(plant, fields, rows) if fields else _all_at_once(plant, rows)
+        one_by_one = _row_by_row(plant, fields, rows)
+        return one_by_one if fields else partial(_all_at_once, plant, one_by_one)
     values = tuple(fields.values())
     return lambda q, qd, force: np.asarray(kernel(q, qd, force, *values))
 
 
-def _all_at_once(plant: Robot, rows: int) -> Acceleration:
+def _all_at_once(plant: Robot, one_by_one: Acceleration, q: Array, qd: Array, force: Array) -> Array:
     """By the plant's method for batches; row by row where a row without an answer stops the others."""
-    one_by_one = _row_by_row(plant, {}, rows)
-
-    def acceleration(q: Array, qd: Array, force: Array) -> Array:
-        try:
-            return plant.forward_dynamics(q, qd, force)
-        except ENDING_ERRORS:
-            return one_by_one(q, qd, force)
-
-    return acceleration
+    try:
+        return plant.forward_dynamics(q, qd, force)
+    except ENDING_ERRORS:
+        return one_by_one(q, qd, force)
 
 
 def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:

@@ -140,16 +140,11 @@ class Recording(InNotebook):
             import xarray
         except ImportError:
             raise ModelError("to_xarray needs the package xarray", remedy="Run pip install xarray") from None
-        data = {}
+        data, places = {}, dict[str, Any](time=("time", self.time, {"units": "s"}))
         for name in ARRAYS:
-            axis, _, units = self._axis(name)
-            per = RATE_UNITS.get(name, "")
-            attributes = {"units": [unit + per for unit in units]}
-            data[name] = (("time", axis), getattr(self, name), attributes)
-        places = {"time": ("time", self.time, {"units": "s"})}
-        for name in ARRAYS:
-            axis, labels, _ = self._axis(name)
-            places[axis] = list(labels)  # type: ignore[assignment]
+            axis, labels, units = self._axis(name)
+            places[axis] = list(labels)
+            data[name] = (("time", axis), getattr(self, name), {"units": [x + RATE_UNITS.get(name, "") for x in units]})
         events = [f"{event.time!r} {event.what}: {event.which}{event.repeats}" for event in self.events]
         return xarray.Dataset(data, places, {"robot": self.robot, "events": events})
 
@@ -170,9 +165,8 @@ class Recording(InNotebook):
             from matplotlib.figure import Figure
         known = ("error", *ARRAYS)
         if isinstance(quantities, str) or not quantities or not set(quantities) <= set(known):
-            raise ModelError(
-                f"expected names of arrays, got {quantities!r}", field="quantities", remedy=f"Known: {', '.join(known)}"
-            )
+            problem = f"expected names of arrays, got {quantities!r}"
+            raise ModelError(problem, field="quantities", remedy=f"Known: {', '.join(known)}")
         panels = [panel for name in quantities for panel in self._panels(name)]
         figure = Figure(figsize=(8, 0.6 + 2.2 * len(panels)), layout="constrained")
         figure.suptitle(self.robot, parse_math=False)
@@ -218,9 +212,7 @@ class Recording(InNotebook):
     def _panels(self, quantity: str) -> list[tuple[str, list[str], dict[int, Array]]]:
         """Label, names and columns by their places, of the columns that share a unit, for each unit of a quantity."""
         values = getattr(self, quantity)
-        _, names, units = self._axis(quantity)
-        names = names or tuple(str(k) for k in range(1, values.shape[1] + 1))
-        units = units or ("",) * values.shape[1]
+        names, units = _named(*self._axis(quantity)[1:], values.shape[1])
         panels = []
         for unit in dict.fromkeys(units):
             own = [k for k, other in enumerate(units) if other == unit]
@@ -233,12 +225,10 @@ def _coordinates(run: Recording) -> SummaryTable:
     has_target = bool(np.isfinite(run.target_position).all())
     names, units = _named(run.names, run.units, run.position.shape[1])
     rows: list[tuple[Cell, ...]] = []
-    places = {k: i for i, k in enumerate(run.places)}
+    largest = dict(zip(run.places, np.abs(run.error).max(axis=0).tolist(), strict=True))
     for k, (name, unit) in enumerate(zip(names, units, strict=True)):
         column = run.position[:, k]
-        error: tuple[Cell, ...] = ()
-        if has_target:
-            error = (float(np.abs(run.error[:, places[k]]).max()) if k in places else None,)
+        error: tuple[Cell, ...] = (largest.get(k),) if has_target else ()
         rows.append((name, unit, float(column.min()), float(column.max()), *error))
     header = ("coordinate", "unit", "smallest", "largest", *(("largest error",) if has_target else ()))
     return SummaryTable("Positions", header, tuple(rows), texts=2)
@@ -246,11 +236,10 @@ def _coordinates(run: Recording) -> SummaryTable:
 
 def _forces(run: Recording) -> SummaryTable:
     names, units = _named(run.force_names, run.force_units, run.force.shape[1])
-    rows: list[tuple[Cell, ...]] = []
-    for k, (name, unit) in enumerate(zip(names, units, strict=True)):
-        peak = int(np.nan_to_num(np.abs(run.force[:, k])).argmax())
-        rows.append((name, unit, float(run.force[peak, k]), float(run.time[peak])))
-    return SummaryTable("Peak forces, with their signs", ("actuator", "unit", "force", "at [s]"), tuple(rows), texts=2)
+    peaks = np.nan_to_num(np.abs(run.force)).argmax(axis=0)
+    found = np.take_along_axis(run.force, peaks[None], axis=0)[0].tolist(), run.time[peaks].tolist()
+    rows: Rows = tuple(zip(names, units, *found, strict=True))
+    return SummaryTable("Peak forces, with their signs", ("actuator", "unit", "force", "at [s]"), rows, texts=2)
 
 
 def _named(names: tuple[str, ...], units: tuple[str, ...], count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -266,13 +255,13 @@ def check_recording(robot: Robot, recording: Recording, argument: str) -> None:
     """
     stranger = recording.robot and recording.robot != robot.name
     whose = f"the recording is of {recording.robot}, not of {robot.name}"
-    own, rows = state_columns(robot), len(recording.time)
+    own, count = state_columns(robot), len(recording.time)
     for name, columns, what in (("position", own.position, "coordinate"), ("force", own.force, "actuator")):
         got = getattr(recording, name).shape
-        if got != (rows, len(columns)):
+        if got != (count, len(columns)):
             if stranger:
                 raise ModelError(whose, field=argument, remedy="Give that robot")
-            expected = f"{rows} rows of {counted(len(columns), what)}, as {robot.name} has"
+            expected = f"{count} rows of {counted(len(columns), what)}, as {robot.name} has"
             raise ShapeError(f"{argument}.{name}", expected=expected, got=str(got))
     pairs = (
         (recording.columns, [column.name for group in own for column in group]),
@@ -287,19 +276,14 @@ def check_recording(robot: Robot, recording: Recording, argument: str) -> None:
     if stranger:  # with the same columns: platforms differ in nothing else
         remedy = f"Give that robot; if they are the same, dataclasses.replace(recording, robot={robot.name!r})"
         raise ModelError(whose, field=argument, remedy=remedy)
-    _check_rows(argument, recording, [column.name for column in own.position])
-
-
-def _check_rows(argument: str, recording: Recording, names: Sequence[str]) -> None:
-    """argument: what errors call the recording; names: of the entries of a position"""
     expected = "finite positions at increasing times"
-    if not len(recording.time):
+    if not count:
         raise ShapeError(argument, expected=expected, got="no rows")
     lost = np.argwhere(~np.isfinite(recording.position))
     if len(lost):
         row, place = lost[0].tolist()
-        value = recording.position[row, place]
-        raise ShapeError(argument, expected=expected, got=f"{names[place]} = {value}", row=row)
+        got = f"{own.position[place].name} = {recording.position[row, place]}"
+        raise ShapeError(argument, expected=expected, got=got, row=row)
     back = np.flatnonzero(~(np.diff(recording.time) > 0))
     if len(back):
         row = int(back[0]) + 1

@@ -82,7 +82,9 @@ def read_recording(path: Path, max_bytes: int) -> dict[str, Any]:
     try:
         found = _read_npz(path, ("time", *ARRAYS, *TEXTS, "robot", *EVENTS), (*ADDED, *REPEATS), max_bytes)
         _check_shapes(found)
-        numbers = {name: _floats(found[name]) for name in NUMBERS if name in found}
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused
+            # in the type that is kept: differences of unsigned numbers are never negative, and large ones may be equal
+            numbers = {name: np.ascontiguousarray(found[name], float) for name in NUMBERS if name in found}
         _check_numbers(numbers)
         _check_texts(found)
     except ModelError as error:
@@ -102,16 +104,11 @@ def read_recording(path: Path, max_bytes: int) -> dict[str, Any]:
 def _of_table(table: CsvTable) -> dict[str, Any]:
     columns, coordinates = columns_in(table)
     time = table.take_times(TIME)
-    arrays: dict[str, Any] = {
-        name: table.take(getattr(columns, name)) for name in ("position", "velocity", "acceleration", "force")
-    }
+    arrays: dict[str, Any] = {name: table.take(getattr(columns, name)) for name in ARRAYS[:4]}
     names, forces = (tuple(column.name for column in group) for group in (columns.position, columns.force))
     places = [names.index(name) for name in coordinates or names]
-    targets = {
-        "target_position": tuple(columns.target_position[k] for k in places),
-        "target_velocity": columns.target_velocity,
-    }
-    for name, own in targets.items():
+    targets = tuple(columns.target_position[k] for k in places), columns.target_velocity
+    for name, own in zip(ARRAYS[4:], targets, strict=True):
         arrays[name] = table.take(own) if table.has(own) else np.full(arrays["velocity"].shape, np.nan)
     return {
         "time": time,
@@ -217,12 +214,6 @@ def _check_shapes(found: Mapping[str, Array]) -> None:
             _invalid(f"expected shape {shapes[name]}, got {array.shape}", name)
         if array.dtype.kind not in ("fiu" if numbers else "U") and not empty:
             _invalid(f"expected {'real numbers' if numbers else 'text'}, got {array.dtype}", name)
-
-
-def _floats(values: Array) -> Array:
-    """In the type that is kept: differences of unsigned numbers are never negative, and large ones may become equal."""
-    with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused
-        return np.ascontiguousarray(values, float)
 
 
 def _check_numbers(arrays: Mapping[str, Array]) -> None:

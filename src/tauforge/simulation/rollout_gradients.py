@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,15 +15,17 @@ from tauforge.arrays import Array
 from tauforge.class_tools import with_arguments_of, with_field_docs
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.evaluation.evaluator import kernels_allowed
+from tauforge.kernels.backends import NoKernelError, backend_of
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.specification import Shape
 from tauforge.robots.loads import PAYLOAD
 from tauforge.robots.summary import summarised
+from tauforge.simulation import rollouts
 from tauforge.simulation.checks import numbers
+from tauforge.simulation.compiled_loop import CompiledLoop
 from tauforge.simulation.gpu_rollouts import GpuReversePass
-from tauforge.simulation.processor_gradients import ProcessorReversePass, ReversePass
+from tauforge.simulation.integrators import rk4, rk4_pulled_back
 from tauforge.simulation.rollout_task import RolloutTask, RowGradients, rollout_task
-from tauforge.simulation.rollouts import Rollout, at_the_ends, rollout_of, with_reasons
 from tauforge.simulation.stability import warn_of_stiffness
 
 
@@ -48,10 +52,13 @@ class RolloutGradient(NamedTuple):
 
 PullBack = Callable[..., RolloutGradient]
 LEFT = "the motion ran away, or came near a singular position, beyond which it has no gradients"
+Kernel = Callable[..., tuple[Array, ...]]
+Period = tuple[list[Array], Array]  # states (N, numbers) before its steps, and the forces that are held
+STORED = 2**27  # numbers of states that are kept for the reverse pass, 1 GiB; beyond, some are computed again
 
 
 @with_arguments_of(rollout_task)
-def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBack]:
+def differentiable_rollout(*given: Any, **options: Any) -> tuple[rollouts.Rollout, PullBack]:
     """A rollout, and the function that pulls gradients back through it.
 
     The arguments are those of `rollout`. The law must be one that can be traced and has no memory, or None, and the
@@ -76,20 +83,18 @@ def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBa
         problem = f"gradients through rollouts of {plant.name} run on the processor only"
         remedy = "Give the initial states as NumPy arrays"
         raise UnsupportedFeatureError(problem, field="rollout", remedy=remedy)
-    if initial is not None and np.shape(initial[0])[-1] != plant.n:
-        entries = np.shape(initial[0])[-1]
-        problem = (
-            f"gradients are by the {plant.n} coordinates of {plant.name}, and the initial positions have {entries}"
-        )
-        raise UnsupportedFeatureError(f"{problem} entries", field="initial", remedy="Give the coordinates alone")
+    if initial is not None and (entries := np.shape(initial[0])[-1]) != plant.n:
+        problem = f"gradients are by the {plant.n} coordinates of {plant.name}, and the initial positions have"
+        remedy = "Give the coordinates alone"
+        raise UnsupportedFeatureError(f"{problem} {entries} entries", field="initial", remedy=remedy)
     if controller is not None:
         controller.reset()
-    way_back: ReversePass = GpuReversePass(task) if task.on_gpu else ProcessorReversePass(task)
-    runs = rollout_of(task, *way_back.records)
+    way_back = GpuReversePass(task) if task.on_gpu else ProcessorReversePass(task)
+    runs = rollouts.rollout_of(task, *way_back.records)
     finite, shape = runs.finite, runs.position.shape[:2]  # asked now: the user may change the arrays
     if not task.on_gpu:
-        runs = with_reasons(runs, dict.fromkeys(range(task.rows), LEFT) if task.may_refuse else {})
-        positions, fields = at_the_ends(task, runs.position)
+        runs = rollouts.with_reasons(runs, dict.fromkeys(range(task.rows), LEFT) if task.may_refuse else {})
+        positions, fields = rollouts.at_the_ends(task, runs.position)
         warn_of_stiffness(plant, positions, task.schedule.step, fields=fields)
     shapes: list[Shape] = [(plant.n,)] * 2 if initial is None else [tuple(np.shape(x)) for x in initial]
 
@@ -135,3 +140,139 @@ def _gradient(task: RolloutTask, bars: RowGradients, initial: list[Shape], finit
         held,
         None if task.forces is None else of_shape(bars.forces, task.forces.shape),
     )
+
+
+def add_to(totals: Sequence[Array], shares: Sequence[Array]) -> None:
+    """Add the shares to the totals in place."""
+    for total, share in zip(totals, shares, strict=True):
+        total += share
+
+
+class ProcessorReversePass:
+    """The steps, and the reverse pass through them, by kernels of the processor for all rows at once.
+
+    Rows that these kernels leave to the plant's own methods are NaN.
+
+    records: positions, velocities and forces (N, k, ...) at the instants to record; nothing else reads these arrays
+    """
+
+    def __init__(self, task: RolloutTask) -> None:
+        self.task = task
+        self.gains, self.numbers = tuple(task.gains.values()), tuple(task.plant_numbers.values())
+        try:
+            compile_ = partial(backend_of("cpu").compile, dtype="float64")
+            formulas = task.formulas(alone=True)
+            self.loop, self._one = CompiledLoop(task, formulas, None), Lock()
+            self._rates: Kernel = compile_(formulas.stage())
+            self._rates_back: Kernel = compile_(formulas.rates_pulled_back())
+            self._renewal_back: Kernel = compile_(formulas.renewal_pulled_back())
+            self._record_back: Kernel = compile_(formulas.unpacked_pulled_back())
+            self._start_back: Kernel = compile_(formulas.packed_pulled_back())
+            self._law_back: Kernel | None = None
+            if formulas.targets:
+                self._law_back = compile_(formulas.law_pulled_back(formulas.state | formulas.gains))
+        except NoKernelError as error:
+            raise UnsupportedFeatureError(f"gradients need compiled kernels: {error}", field="rollout") from None
+        self.h, self.parted = formulas.h, self.loop.parted
+        self.steering, self.moving = tuple(formulas.gains.values()), tuple(formulas.fields.values())
+        periods = task.schedule.periods
+        self.spacing = spacing(task, STORED)
+        kept = sorted({*range(0, periods, self.spacing), *task.schedule.kept})
+        self.places = {k: place for place, k in enumerate(kept)}
+        rollouts.without_start(task, self.loop.reasons)
+        with np.errstate(all="ignore"):
+            self.checkpoints = self.loop.records(kept, lambda _: None)
+            rollouts.without_lost(*self.checkpoints)
+        wanted = [self.places[k] for k in task.schedule.kept]
+        self.records = tuple(x[:, wanted] for x in self.checkpoints)  # copies: the user may change them
+
+    def swept(self, bars: Sequence[Any | None]) -> RowGradients:
+        """From the gradients by the three records, of the same shapes; None for 0. Several threads may call it.
+
+        Gradients by forces and by numbers of the plant accumulate.
+        """
+        task, schedule = self.task, self.task.schedule
+        rows, m = task.rows, len(task.plant.actuators)
+        by_position, by_velocity, by_force = (
+            np.zeros_like(record) if bar is None else bar for bar, record in zip(bars, self.records, strict=True)
+        )
+        recorded_at = {k: place for place, k in enumerate(schedule.kept)}
+        bar = np.zeros((1, 1))
+        steered, moved = ([np.zeros((rows, *core)) for core in cores] for cores in (self.steering, self.moving))
+        by_added = None if task.forces is None else np.zeros((rows, schedule.periods, m))
+        later: list[Period] = []
+        with np.errstate(all="ignore"):
+            for k in range(schedule.periods, -1, -1):
+                force_bar = np.zeros((rows, m))
+                if k == schedule.periods:
+                    states, force = self._checkpoint(k)
+                else:
+                    later = later or self._periods(k)
+                    states, force = later.pop()
+                    for y in reversed(states):
+                        bar = self.step(y, force, bar, [force_bar, *moved])
+                y = states[0]
+                place = recorded_at.get(k)
+                if place is not None:
+                    force_bar = force_bar + by_force[:, place]
+                if by_added is not None and k < schedule.periods:
+                    by_added[:, k] = force_bar
+                target = task.target(k)
+                if self._law_back is not None and target is not None:
+                    given = [*map(np.ascontiguousarray, target), np.array(schedule.period * k)]
+                    parts, wanted = self.parted(y), given[: len(self.loop.targets)]
+                    found = self._law_back(*parts, *wanted, *self.gains, force_bar)
+                    bar = bar + np.concatenate(found[: len(parts)], axis=1)
+                    add_to(steered, found[len(parts) :])
+                if place is not None:
+                    found = self._record_back(*self.parted(y), by_position[:, place], by_velocity[:, place])
+                    bar = bar + np.concatenate(found, axis=1)
+            by_entries, first_velocity = self._start_back(task.position, task.velocity, *self.parted(bar))
+            first = np.einsum("ki,kij->kj", by_entries, task.plant.positions.slopes(task.position)), first_velocity
+        gains, plant = (dict(zip(task.gains, steered, strict=True)), dict(zip(task.plant_numbers, moved, strict=True)))
+        return RowGradients(*first, gains, plant, by_added)
+
+    def step(self, y: Array, force: Array, bar: Array, totals: Sequence[Array]) -> Array:
+        """The gradient by y before a step from that by the state after it, under forces that are held."""
+        forces = [force] if force.shape[-1] else []
+        still = [np.zeros(part.shape[-1]) for part in self.parted(y)]
+        shared = totals if forces else totals[1:]
+
+        def rates(y: Array) -> Array:
+            return np.concatenate(self._rates(*self.parted(y), *still, 0.0, *forces, *self.numbers), axis=1)
+
+        def pull_back(y: Array, slope: Array, rate_bar: Array) -> Array:
+            parts = self.parted(y)
+            bars = (*self.parted(slope), *self.parted(rate_bar))
+            found = self._rates_back(*parts, *forces, *self.numbers, *bars)
+            add_to(shared, found[len(parts) :])
+            return np.concatenate(found[: len(parts)], axis=1)
+
+        reached = rk4(lambda _, y: rates(y), 0.0, y, self.h)
+        bar = np.concatenate(self._renewal_back(*self.parted(reached), *self.parted(bar)), axis=1)
+        return rk4_pulled_back(rates, pull_back, y, self.h, bar)
+
+    def _checkpoint(self, k: int) -> Period:
+        q, qd, force = (np.ascontiguousarray(x[:, self.places[k]]) for x in self.checkpoints)
+        return [self.loop.space.pack(q, qd)], force
+
+    def _periods(self, last: int) -> list[Period]:
+        """From the checkpoint before a period to that period."""
+        substeps, first = self.task.schedule.substeps, last // self.spacing * self.spacing
+        (y,), force = self._checkpoint(first)
+        if first == last and substeps == 1:
+            return [([y], force)]
+        with self._one:
+            *parts, forces = self.loop.segment(y, first, last + 1)
+        states = np.concatenate(parts, axis=-1)
+        starts = range(0, states.shape[1], substeps)
+        return [([states[:, i] for i in range(start, start + substeps)], forces[:, start]) for start in starts]
+
+
+def spacing(task: RolloutTask, numbers: int) -> int:
+    """Periods between checkpoints: 1 if the states of all instants are no more numbers than these, or kept anyway."""
+    plant = task.plant
+    schedule, width = task.schedule, plant.positions.size + plant.n + len(plant.actuators)
+    if schedule.every == 1 or task.rows * schedule.periods * width <= numbers:
+        return 1
+    return math.isqrt(schedule.periods)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
@@ -90,28 +89,23 @@ class RolloutTask(NamedTuple):
     @property
     def device(self) -> AbstractContextManager[Any]:
         """Context in which new arrays lie beside the states."""
-        device: AbstractContextManager[Any] = self.position.device if self.on_gpu else nullcontext()
-        return device
+        return self.position.device if self.on_gpu else nullcontext()
 
     @property
     def why_not_compiled(self) -> str | None:
         """Reason for which law and dynamics have no kernels; None if they may, once the law is recorded."""
-        if self.payload is not None and not self._payload_is_argument:
-            return f"formulas of {self.plant.name} take no payload"
-        return why_not_compiled(self.controller, self.plant)
+        plant = self.plant
+        if self.payload is not None:
+            dynamics = [name for name in ("forward_dynamics", "inverse_dynamics") if name in plant.functions]
+            taken = all(PAYLOAD in plant.functions[name].optional for name in dynamics)
+            if not (taken and method_is_ours(type(plant), "_fields_carrying")):  # a method may say otherwise
+                return f"formulas of {plant.name} take no payload"
+        return why_not_compiled(self.controller, plant)
 
     @property
     def may_refuse(self) -> bool:
         """True if the steps of a kernel may leave rows to the plant's own methods."""
         return type(self.plant.state_space) is not PlainState
-
-    @property
-    def _payload_is_argument(self) -> bool:
-        """True if the formulas of the plant take payloads, and its methods do not say otherwise."""
-        plant = self.plant
-        dynamics = [name for name in ("forward_dynamics", "inverse_dynamics") if name in plant.functions]
-        taken = all(PAYLOAD in plant.functions[name].optional for name in dynamics)
-        return taken and method_is_ours(type(plant), "_fields_carrying")
 
     @property
     def plant_numbers(self) -> Fields:
@@ -152,8 +146,7 @@ class RolloutTask(NamedTuple):
     def target_positions(self) -> Array:
         """(k, n) at the recorded instants; NaN where the motion does not say it in the robot's coordinates."""
         kept = self.schedule.kept
-        in_space = self.controller is not None and self.controller.task_space
-        if self.motion is None or in_space:
+        if self.motion is None or (self.controller is not None and self.controller.task_space):
             return np.full((len(kept), self.plant.n), np.nan)
         return self.motion.sample(self.schedule.period * np.array(kept)).position
 
@@ -171,12 +164,6 @@ class RowGradients(NamedTuple):
     gains: dict[str, Any]
     plant: dict[str, Any]
     forces: Any | None
-
-
-def as_rows(value: Any, core: Shape, rows: int) -> Any:
-    """A share for every row, (rows, numbers)."""
-    library = arrays.cupy() if is_on_gpu(value) else np
-    return library.broadcast_to(value, (rows, *core)).reshape(rows, math.prod(core))
 
 
 def rollout_task(
@@ -217,14 +204,13 @@ def rollout_task(
         raise ShapeError("forces", expected=f"forces for {periods} control periods", got=str(added.shape[-2]))
     every = min(checks.whole_number("record_every", record_every), periods)
     schedule = Schedule(h, period, substeps, periods, every)
-    by_name: dict[str, Any] = {"varying": varying, "gains": gains}
-    for name, given in by_name.items():
+    for name, given in (("varying", varying), ("gains", gains)):
         if not isinstance(given, Mapping | None):
             raise ShapeError(name, expected="arrays by name, such as {'mass': ...}", got=repr(given))
     fields, own_gains = _fields(real, varying or {}), _gains(controller, gains or {})
     if payload is not None and not isinstance(payload, Payload):
         raise ShapeError("payload", expected="a Payload", got=repr(payload))
-    state = checks.pair_of(checks.given_or_start(initial, motion))
+    state = checks.given_or_start(initial, motion)
     shapes = _leading(real, fields, payload, own_gains, controller)
     if added is not None:
         shapes["forces"] = added.shape[:-2]
@@ -338,19 +324,13 @@ def _on_gpu(initial: Any, shapes: Mapping[str, Shape], robot: Robot) -> list[Any
 
 def _check_places(task: RolloutTask) -> None:
     """Nothing is copied from a GPU to the processor, nor a force for every step from there."""
-    everything = {"forces": task.forces, **task.gains, **task.fields}
-    if task.payload is not None:
-        everything[PAYLOAD.name] = task.payload.numbers()
-    if not task.on_gpu:
-        for name, value in everything.items():
-            if is_on_gpu(value):
-                raise ShapeError(name, expected="an array of NumPy, as the initial state", got="one on a GPU")
-        return
-    device, dtype = task.position.device, task.position.dtype
-    for name, value in everything.items():
-        if value is None or (name != "forces" and not is_on_gpu(value)):
+    dtype = task.position.dtype
+    for name, value in {"forces": task.forces, **task.gains, **task.plant_numbers}.items():
+        if not task.on_gpu and is_on_gpu(value):
+            raise ShapeError(name, expected="an array of NumPy, as the initial state", got="one on a GPU")
+        if not task.on_gpu or value is None or (name != "forces" and not is_on_gpu(value)):
             continue
-        found = arrays.on_device(name, value)
+        found, device = arrays.on_device(name, value), task.position.device
         if found.dtype != dtype:
             raise ShapeError(name, expected=f"{dtype} numbers, as the initial state", got=str(found.dtype))
         if found.device != device:

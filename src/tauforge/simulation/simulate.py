@@ -167,9 +167,8 @@ def steps_of(
         "the disturbance is a callable": loop.disturbance is not None,
         "sensors are read by Python": loop.sensors is not None,
     }
-    for reason, holds in reasons.items():
-        if holds:
-            return reason
+    if any(reasons.values()):
+        return next(reason for reason, holds in reasons.items() if holds)
     law = controller if isinstance(controller, Controller) else None
     task = RolloutTask(law, real, loop.motion, position[None], velocity[None], {}, {}, None, None, schedule)
     return compiled_loop(task, limits=loop.limits if loop.actuators else None, continuous=continuous, far=FAR)
@@ -202,11 +201,6 @@ def _ended(stop: Stop, recording: Recording, advice: str | None) -> Recording:
     if isinstance(stop.error, SingularityError):  # the very start
         raise stop.error
     recording = recording.with_event(Event(time, STOPPED, stop.reason))
-    raise DivergenceError(
-        stop.reason,
-        time=time,
-        position=recording.position[-1],
-        velocity=recording.velocity[-1],
-        recording=recording,
-        remedy=advice or ("Try a shorter step, or method='dormand-prince'" if stop.reason == RAN_AWAY else None),
-    ) from stop.error
+    state = {"position": recording.position[-1], "velocity": recording.velocity[-1]}
+    remedy = advice or ("Try a shorter step, or method='dormand-prince'" if stop.reason == RAN_AWAY else None)
+    raise DivergenceError(stop.reason, time=time, **state, recording=recording, remedy=remedy) from stop.error

@@ -59,10 +59,9 @@ def warn_of_stiffness(
     fields: varying fields of the plant, (k, ...) each
     law:    one that is asked continuously: computed torque takes the friction of its own model away
     """
-    if not has(plant, "mass_matrix") or _dampers(plant, {}) is None:
+    own = not method_is_ours(type(plant), "forward_dynamics")  # its friction is its own
+    if own or not has(plant, "mass_matrix") or _dampers(plant, {}) is None:
         return
-    if not method_is_ours(type(plant), "forward_dynamics"):
-        return  # its friction is its own
     chosen = np.unique(np.linspace(0, len(positions) - 1, CHECKED_POSITIONS).astype(int))
     shares = {name: value[chosen] for name, value in (fields or {}).items()}
     found = _dampers(plant, shares)
@@ -138,22 +137,19 @@ def warn_of_sampling(law: object, plant: Robot, position: Array | None, period: 
         f"{type(law).__name__}, asked every {period:.6g} s, is unstable with {plant.name}: errors grow by a factor of "
         f"{growth:.4g} in every period"
     )
-    remedy = f"Use smaller gains, or {advice}"
-    warnings.warn(UnstableLoopWarning(unstable, remedy=remedy), stacklevel=levels_to_the_caller())
+    warning = UnstableLoopWarning(unstable, remedy=f"Use smaller gains, or {advice}")
+    warnings.warn(warning, stacklevel=levels_to_the_caller())
 
 
 def _gains(law: object, plant: Robot, position: Array | None) -> tuple[Array, Array] | None:
     """kp and kv (n, n) in accelerations; None where they are not known."""
-    if not isinstance(law, Controller) or not _tells_its_feedback(law):
-        return None
-    feedback = law.feedback()
+    feedback = law.feedback() if isinstance(law, Controller) and _tells_its_feedback(law) else None
     if feedback is None or not feedback.of_forces:
         return None if feedback is None else (feedback.kp, feedback.kv)
     if position is None or not has(plant, "mass_matrix") or not method_is_ours(type(plant), "forward_dynamics"):
         return None
-    friction = plant.dissipation
-    if friction is not None and friction.takes_energy:  # large enough, it damps whatever a held force swings up
-        return None
+    if plant.dissipation is not None and plant.dissipation.takes_energy:
+        return None  # large enough, it damps whatever a held force swings up
     M, J = _at_first_start(plant, position)
     if not np.isfinite(M).all() or np.linalg.cond(M) > INVERTIBLE:
         return None

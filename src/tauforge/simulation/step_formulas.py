@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar, select
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
-from tauforge.control.law_graph import LawGraph, named
+from tauforge.control.law_graph import Columns, LawGraph, named
 from tauforge.evaluation.unmodified import is_unmodified
 from tauforge.kernels.specification import Shape, Specification, inputs_of
 from tauforge.robots.loads import PAYLOAD
@@ -67,44 +67,23 @@ class StepFormulas:
         # asked now, for a copy has forgotten all that was computed
         self.state: Shapes = {name: (numbers,) for name, numbers in space.parts.items()}
         self.forces_shape: Shape = (len(plant.actuators),)
-        self._n, self._position_size = plant.n, plant.positions.size
-        own = _identity(plant)
-        self._origin = None if own is None else f"{h!r} {given} {alone} {own}"
+        self._n = plant.n
+        # a text that determines what is traced of this robot; None where our sources do not tell all of it
+        own = plant.identity if is_unmodified(plant) else None
+        self._origin = None if own is None else f"{h!r} {given} {alone} {type(plant).__qualname__} {own}"
         self._law = None if controller is None else LawGraph(controller, plant, given.gains)
         self._law_origin = self._origin and f"{self._origin} {self._law.origin if self._law else ''}"
-
-    # ------------------------------------------------------------------------------------------------- the arguments
-
-    @property
-    def targets(self) -> Shapes:
-        """Empty without a law."""
-        return {} if self._law is None else self._law.targets
-
-    @property
-    def memory(self) -> Shapes:
-        """The memory of the law, from one period to the next."""
-        return {} if self._law is None else self._law.memory
-
-    @property
-    def added(self) -> Shapes:
-        return {ADDED: self.forces_shape} if self.given.forces and self.forces else {}
-
-    @property
-    def gains(self) -> Shapes:
-        return {} if self._law is None else self._law.gains
-
-    @property
-    def fields(self) -> Shapes:
-        return {name: field_shape(self._plant, name) for name in self.given.fields}
-
-    @property
-    def limits(self) -> Shapes:
-        return {LIMITS: self.forces_shape} if self.given.limits else {}
-
-    @property
-    def forces(self) -> Shapes:
-        """Empty without actuators."""
-        return {FORCE: self.forces_shape} if self.forces_shape[0] else {}
+        # arguments of the specifications; those of the law are empty without one, and forces without actuators
+        nothing: Shapes = {}
+        self.targets = nothing if self._law is None else self._law.targets
+        self.memory = nothing if self._law is None else self._law.memory
+        self.gains = nothing if self._law is None else self._law.gains
+        self.fields = {name: field_shape(plant, name) for name in given.fields}
+        self.limits: Shapes = {LIMITS: self.forces_shape} if given.limits else nothing
+        self.forces: Shapes = {FORCE: self.forces_shape} if plant.actuators else nothing
+        self.added: Shapes = {ADDED: self.forces_shape} if given.forces and plant.actuators else nothing
+        self._position_and_velocity: Shapes = {"position": (plant.positions.size,), "velocity": (plant.n,)}
+        self._dynamics_arguments = self.state | {FORCE: self.forces_shape} | self.fields
 
     # ---------------------------------------------------------------------------------------------- the specifications
 
@@ -121,12 +100,8 @@ class StepFormulas:
 
     def held_step(self) -> Specification:
         """State, forces, fields -> state."""
-        arguments = self.state | self.forces | self.fields
-
-        def formula(**given: Scalars) -> list[Scalar]:
-            return self._stepped(given.get(FORCE, []), given)
-
-        return self._specified("held_step", formula, arguments, tuple(self.state.values()))
+        arguments, results = self.state | self.forces | self.fields, tuple(self.state.values())
+        return self._specified("held_step", lambda **x: self._stepped(x.get(FORCE, []), x), arguments, results)
 
     def law(self) -> Specification:
         """State, the rates of the stage before, how far these lead (s), memory, targets, added forces, gains, limits ->
@@ -167,12 +142,11 @@ class StepFormulas:
 
     def end(self) -> Specification:
         """State and the rates of the four stages -> state after the step."""
-        arguments = dict(self.state)
-        for s in range(len(WEIGHTS)):
-            arguments |= self.slopes(s)
+        stages = [self.slopes(s) for s in range(len(WEIGHTS))]
+        arguments: Shapes = {name: core for part in (self.state, *stages) for name, core in part.items()}
 
         def formula(**given: Scalars) -> list[Scalar]:
-            found = iter([[x for name in self.slopes(s) for x in given[name]] for s in range(len(WEIGHTS))])
+            found = iter([[x for name in slopes for x in given[name]] for slopes in stages])
             y = np.array(self._y(given), dtype=object)
             reached = rk4(lambda _, __: np.array(next(found), dtype=object), 0.0, y, self.h)
             return self._tainted(self._space.renewed(self._plant.model, list(reached)))
@@ -204,21 +178,13 @@ class StepFormulas:
 
     def law_pulled_back(self, wanted: Shapes) -> Specification:
         """State, targets, gains and the gradient by the forces -> gradients by what is wanted of state and gains."""
-        law = self.state | self.targets | self.gains
-
-        def formula(**given: Scalars) -> list[Scalar]:
-            bars = given.pop(FORCE + BAR)
-            graph = traced(lambda **more: self._forces(more), law)
-            return pulled_back(graph, named(given), inputs_of(wanted.items()), bars)[1]
-
-        arguments = law | {FORCE + BAR: self.forces_shape}
+        arguments, bars = self.state | self.targets | self.gains, {FORCE: self.forces_shape}
         name = f"law_pulled_back_to_{'_'.join(wanted)}"
-        return self._specified(name, formula, arguments, tuple(wanted.values()), law=True)
+        return self._pulled_back(name, lambda **given: self._forces(given), arguments, bars, wanted, law=True)
 
     def acceleration(self) -> Specification:
         """State, forces, fields -> acceleration."""
-        arguments, results_ = self._acceleration_arguments, (self.state["qd"],)
-        return self._specified(ACCELERATION, self._acceleration, arguments, results_)
+        return self._specified(ACCELERATION, self._acceleration, self._dynamics_arguments, (self.state["qd"],))
 
     def acceleration_pulled_back(self) -> Specification:
         """State, forces, fields, the acceleration and the gradient by it -> the gradients by state, forces and fields.
@@ -228,10 +194,9 @@ class StepFormulas:
         thirds of the operations. Robots of other classes than ours, or with fewer actuators than coordinates, have all
         gradients pulled back through forward dynamics.
         """
-        arguments = self._acceleration_arguments
-        more = dict.fromkeys((ACCELERATION, ACCELERATION + BAR), self.state["qd"])
-        wanted = tuple((self.state | {FORCE: self.forces_shape} | self.fields).values())
-        return self._specified("acceleration_pulled_back", self._acceleration_bars, arguments | more, wanted)
+        arguments = self._dynamics_arguments | dict.fromkeys((ACCELERATION, ACCELERATION + BAR), self.state["qd"])
+        results = tuple(self._dynamics_arguments.values())
+        return self._specified("acceleration_pulled_back", self._acceleration_bars, arguments, results)
 
     def rates_pulled_back(self) -> Specification:
         """State, forces, fields, the state's rates and the gradient by these -> gradients by state, forces and fields.
@@ -251,8 +216,7 @@ class StepFormulas:
                 found = self._acceleration_bars(slopes[1], by[1], **({FORCE: []} | given))
                 n = self._n
                 return [*found[:n], *(x + bar for x, bar in zip(found[n : 2 * n], by[0], strict=True)), *found[2 * n :]]
-            graph = traced(formula, arguments)
-            return pulled_back(graph, named(given), inputs_of(arguments.items()), [x for part in by for x in part])[1]
+            return gradients(formula, arguments, given, [x for part in by for x in part], arguments)
 
         return self._specified("rates_pulled_back", back, arguments | self.slopes() | bars, tuple(arguments.values()))
 
@@ -262,41 +226,37 @@ class StepFormulas:
         def formula(**given: Scalars) -> list[Scalar]:
             return self._space.renewed(self._plant.model, self._y(given)).values
 
-        return self._pulled_back("renewal", formula, self.state, tuple(self.state))
+        return self._pulled_back("renewal_pulled_back", formula, self.state, self.state)
 
     def packed_pulled_back(self) -> Specification:
         """Position, velocity and the gradient by the state -> gradients by position and velocity."""
-        return self._pulled_back("packed", self._packed, self._position_and_velocity, tuple(self.state))
+        return self._pulled_back("packed_pulled_back", self._packed, self._position_and_velocity, self.state)
 
     def unpacked_pulled_back(self) -> Specification:
         """State and the gradients by position and velocity -> gradient by the state."""
-        return self._pulled_back("unpacked", self._unpacked, self.state, tuple(self._position_and_velocity))
+        return self._pulled_back("unpacked_pulled_back", self._unpacked, self.state, self._position_and_velocity)
 
-    def _pulled_back(self, name: str, formula: Formula, arguments: Shapes, results_: tuple[str, ...]) -> Specification:
-        """Arguments and gradients by the results -> gradients by the arguments."""
-        bars = {f"{result}{BAR}": (self.state | self._position_and_velocity)[result] for result in results_}
+    def _pulled_back(
+        self,
+        name: str,
+        formula: Formula,
+        arguments: Shapes,
+        results_: Shapes,
+        wanted: Shapes | None = None,
+        *,
+        law: bool = False,
+    ) -> Specification:
+        """Arguments and gradients by the results -> gradients by what is wanted of the arguments, by default all."""
+        bars = {f"{result}{BAR}": core for result, core in results_.items()}
+        found = arguments if wanted is None else wanted
 
         def back(**given: Scalars) -> list[Scalar]:
             by = [x for bar in bars for x in given.pop(bar)]
-            return pulled_back(traced(formula, arguments), named(given), inputs_of(arguments.items()), by)[1]
+            return gradients(formula, arguments, given, by, found)
 
-        return self._specified(f"{name}_pulled_back", back, arguments | bars, tuple(arguments.values()))
+        return self._specified(name, back, arguments | bars, tuple(found.values()), law=law)
 
     # ---------------------------------------------------------------------------------------------------- the formulas
-
-    @property
-    def _acceleration_arguments(self) -> Shapes:
-        return self.state | {FORCE: self.forces_shape} | self.fields
-
-    @property
-    def _can_invert(self) -> bool:
-        """True if the plant's inverse dynamics gives the forces that its forward dynamics takes."""
-        plant = self._plant
-        return is_unmodified(plant) and "inverse_dynamics" in plant.functions and self.forces_shape == (plant.n,)
-
-    @property
-    def _position_and_velocity(self) -> Shapes:
-        return {"position": (self._position_size,), "velocity": (self._n,)}
 
     @property
     def _space(self) -> StateFormulas:
@@ -304,11 +264,11 @@ class StepFormulas:
         assert found is not None  # `why_not_compiled`
         return found
 
-    def _y(self, more: Mapping[str, Scalars]) -> list[Scalar]:
+    def _y(self, more: Columns) -> list[Scalar]:
         """The parts of the state, one after another."""
         return [x for name in self.state for x in more[name]]
 
-    def _ahead(self, more: Mapping[str, Scalars]) -> dict[str, Scalars]:
+    def _ahead(self, more: Columns) -> dict[str, Scalars]:
         """The parts of the state of a stage."""
         (ahead,) = more[AHEAD]
         pairs = zip(self.state, self.slopes(), strict=True)
@@ -320,27 +280,26 @@ class StepFormulas:
         return self._space.packed(self._plant.model, position, velocity)
 
     def _unpacked(self, **given: Scalars) -> list[Scalar]:
-        y = self._y(given)
-        return [*self._space.position(self._plant.model, y), *self._space.velocity(y)]
+        return [x for part in self._seen(given).values() for x in part]
 
-    def _forces(self, more: Mapping[str, Scalars]) -> list[Scalar]:
+    def _forces(self, more: Columns) -> list[Scalar]:
         added = more.get(ADDED, [0.0] * self.forces_shape[0])
         if self._law is None:
             return list(added)
-        force, suspicions = self._law.forces({**more, **self._seen(more)})
-        force = self._tainted(Judged(force, suspicions=tuple(suspicions)))
+        found, suspicions = self._law.forces({**more, **self._seen(more)})
+        force = self._tainted(Judged(found, suspicions=tuple(suspicions)))
         return [f + more_f for f, more_f in zip(force, added, strict=True)] if ADDED in more else force
 
-    def _remembered(self, force: Scalars, more: Mapping[str, Scalars]) -> list[Scalar]:
+    def _remembered(self, force: Scalars, more: Columns) -> list[Scalar]:
         """The memory after an instant at which the actuators gave these forces."""
         return self._law.renewed({**more, **self._seen(more)}, force) if self._law is not None else []
 
-    def _seen(self, more: Mapping[str, Scalars]) -> dict[str, Scalars]:
+    def _seen(self, more: Columns) -> dict[str, Scalars]:
         """Position and velocity."""
         y = self._y(more)
         return {"position": self._space.position(self._plant.model, y), "velocity": self._space.velocity(y)}
 
-    def _model(self, more: Mapping[str, Scalars]) -> tuple[Any, dict[str, Scalars]]:
+    def _model(self, more: Columns) -> tuple[Any, dict[str, Scalars]]:
         """The plant as formulas take it, and its loads."""
         varied = {name: more[name] for name in self.given.fields if name != PAYLOAD.name}
         loads = {PAYLOAD.name: more[PAYLOAD.name]} if PAYLOAD.name in self.given.fields else {}
@@ -352,25 +311,23 @@ class StepFormulas:
 
     def _acceleration_bars(self, acceleration: Scalars, acceleration_bar: Scalars, **given: Scalars) -> list[Scalar]:
         """By `acceleration_pulled_back`."""
-        arguments = self._acceleration_arguments
-        graph = traced(self._acceleration, arguments)
-        if not self._can_invert:
-            return pulled_back(graph, named(given), inputs_of(arguments.items()), acceleration_bar)[1]
-        forces = inputs_of({FORCE: self.forces_shape}.items())
-        force_bar = pulled_back(graph, named(given), forces, acceleration_bar)[1]
+        plant, arguments, forces = self._plant, self._dynamics_arguments, {FORCE: self.forces_shape}
+        # whether inverse dynamics gives the forces that forward dynamics takes
+        if not (is_unmodified(plant) and "inverse_dynamics" in plant.functions and self.forces_shape == (plant.n,)):
+            return gradients(self._acceleration, arguments, given, acceleration_bar, arguments)
+        force_bar = gradients(self._acceleration, arguments, given, acceleration_bar, forces)
         others = self.state | self.fields
-        inverse = traced(self._inverse, self.state | {ACCELERATION: self.state["qd"]} | self.fields)
+        inverse = self.state | {ACCELERATION: self.state["qd"]} | self.fields
         given = {name: given[name] for name in others} | {ACCELERATION: acceleration}
-        bars = iter(pulled_back(inverse, named(given), inputs_of(others.items()), [-x for x in force_bar])[1])
+        bars = iter(gradients(self._inverse, inverse, given, [-x for x in force_bar], others))
         by = {name: [next(bars) for _ in range(math.prod(core))] for name, core in others.items()}
-        by[FORCE] = force_bar
-        return [bar for name in arguments for bar in by[name]]
+        return [bar for name in arguments for bar in (force_bar if name == FORCE else by[name])]
 
     def _inverse(self, q: Scalars, qd: Scalars, acceleration: Scalars, **more: Scalars) -> list[Scalar]:
         model, loads = self._model(more)
         return formula_results(self._plant, "inverse_dynamics", model, q, qd, acceleration, loads=loads)
 
-    def _stepped(self, force: Scalars, more: Mapping[str, Scalars]) -> list[Scalar]:
+    def _stepped(self, force: Scalars, more: Columns) -> list[Scalar]:
         """`integrators.rk4` over arrays of whatever scalars these are, and the state renewed; NaN where it is not good.
 
         The plant's own methods must take that step.
@@ -390,12 +347,10 @@ class StepFormulas:
     def _tainted(self, found: Judged) -> list[Scalar]:
         """The values, NaN where they are not good."""
         taint: Scalar = 0.0
-        for doubt in found.doubts:
-            taint = select(doubt, 1.0, taint, math.nan)
-        for preference in found.preferences:
-            taint = select(preference, self._most, taint, math.nan)
-        for suspicion in () if self._most == ALONE else found.suspicions:
-            taint = select(suspicion, 1.0, taint, math.nan)
+        suspicions = () if self._most == ALONE else found.suspicions
+        for group, most in ((found.doubts, 1.0), (found.preferences, self._most), (suspicions, 1.0)):
+            for number in group:
+                taint = select(number, most, taint, math.nan)
         return [value + taint for value in found.values]
 
     def _specified(
@@ -417,7 +372,6 @@ def traced(formula: Formula, arguments: Shapes) -> Graph:
     return trace(lambda *columns: formula(**dict(zip(arguments, columns, strict=True))), counts)
 
 
-def _identity(robot: Robot) -> str | None:
-    """A text that determines what is traced of this robot; None where our sources do not tell all of it."""
-    identity = robot.identity if is_unmodified(robot) else None
-    return None if identity is None else f"{type(robot).__qualname__} {identity}"
+def gradients(formula: Formula, arguments: Shapes, given: Columns, bars: Scalars, wanted: Shapes) -> list[Scalar]:
+    """By what is wanted of a formula's arguments, from those by its results."""
+    return pulled_back(traced(formula, arguments), named(given), inputs_of(wanted.items()), bars)[1]

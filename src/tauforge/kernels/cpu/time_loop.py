@@ -14,8 +14,8 @@ from __future__ import annotations
 import ctypes
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
-from functools import cache, partial
-from typing import Any, NamedTuple
+from functools import cache, partial, reduce
+from typing import NamedTuple
 
 import numpy as np
 
@@ -128,10 +128,7 @@ def writer_of_walk(machine: Host) -> Writer:
         return code.emit(f"inttoptr i64 {number} to ptr")
 
     def sum_of(*terms: str) -> str:
-        total = terms[0]
-        for term in terms[1:]:
-            total = code.emit(f"add i64 {total}, {term}")
-        return total
+        return reduce(lambda total, term: code.emit(f"add i64 {total}, {term}"), terms)
 
     def product(a: str, b: str) -> str:
         return code.emit(f"mul i64 {a}, {b}")
@@ -173,8 +170,7 @@ def writer_of_walk(machine: Host) -> Writer:
         """The states of all rows of the block."""
         vector = f"<{machine.lanes(64)} x double>"
         with code.loop(plan["numbers"]) as k:
-            ways = (code.emit(f"getelementptr {vector}, ptr {base}, i64 {k}") for base in (to, source))
-            target, place = ways
+            target, place = (code.emit(f"getelementptr {vector}, ptr {base}, i64 {k}") for base in (to, source))
             code.do(f"store {vector} {code.emit(f'load {vector}, ptr {place}, align 8')}, ptr {target}, align 8")
 
     def element(base: str, row: str, j: str) -> str:
@@ -362,8 +358,7 @@ class TimeLoop:
             + r.kept.strides[:2]
             for r in records
         ]
-        tables: list[Any] = [call_rows, operand_rows, moving_rows, record_rows]
-        self._tables = [np.array(table, np.int64) for table in tables]
+        self._tables = [np.array(table, np.int64) for table in (call_rows, operand_rows, moving_rows, record_rows)]
         self._kept = (calls, records, state)  # what the plan has addresses of
         self.plan = {
             "lanes": rows_at_once(),

@@ -143,11 +143,8 @@ def inertia(value: Any, field: str) -> Rows:
     tensor = np.diag(array(value, (3,), field)) if raw.ndim == 1 else array(value, (3, 3), field)
     largest = np.abs(tensor).max()
     if np.abs(tensor - tensor.T).max() > SYMMETRY_TOLERANCE * largest:
-        raise ModelError(
-            f"the inertia tensor is not symmetric: {shown(value)}",
-            field=field,
-            remedy="Give Ixy and Iyx the same value",
-        )
+        problem = f"the inertia tensor is not symmetric: {shown(value)}"
+        raise ModelError(problem, field=field, remedy="Give Ixy and Iyx the same value")
     return rows((tensor + tensor.T) / 2)
 
 
@@ -174,11 +171,8 @@ def rotation(
     R = array(value, (3, 3), field)
     error = np.abs(R.T @ R - np.eye(3)).max()
     if error > ROTATION_TOLERANCE or np.linalg.det(R) < 0:
-        raise ModelError(
-            f"R is not a rotation matrix: R'R differs from 1 by {error:.2g}, det = {np.linalg.det(R):.3g}",
-            field=field,
-            remedy=f"Give more digits, or {otherwise}",
-        )
+        problem = f"R is not a rotation matrix: R'R differs from 1 by {error:.2g}, det = {np.linalg.det(R):.3g}"
+        raise ModelError(problem, field=field, remedy=f"Give more digits, or {otherwise}")
     if error > ROUNDING_TOLERANCE:
         U, _, V = np.linalg.svd(R)
         return np.asarray(U @ V)

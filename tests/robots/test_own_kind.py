@@ -437,7 +437,7 @@ def test_methods_of_its_own_are_called():
         for k in range(2):
             one = tf.simulate(CART, law, MOVE, plant=plant, initial=(starts[0][k], starts[1]), **options)
             assert np.abs(got.position[k] - one.position[::2]).max() < SAME_STEPS
-    assert traceable_robot.why_not_compiled(GravityPD(CART, 40.0, 5.0), Slower()) == "slower has methods of its own"
+    assert traceable_robot.why_not_compiled(GravityPD(CART, 40.0, 5.0), Slower()) == "cart has methods of its own"
 
 
 def test_angles_may_wrap():

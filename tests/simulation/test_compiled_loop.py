@@ -186,8 +186,11 @@ def test_simulations_are_those_by_methods(
 def test_the_reason_for_steps_by_methods(monkeypatch: Any) -> None:
     move, law = tf.motion.JointMove(np.zeros(3), np.full(3, 0.1), 0.01), PD(ARM, 60.0, 8.0)
 
-    class Own(PD):
+    class Same(PD):
         pass
+
+    class Own(PD):
+        traceable = False
 
     def stepped_by(controller: Any, motion: Any = move, **options: Any) -> str:
         return tf.simulate(ARM, controller, motion, control_period=1e-3, **options).stepped_by
@@ -199,7 +202,8 @@ def test_the_reason_for_steps_by_methods(monkeypatch: Any) -> None:
     assert stepped_by(law, disturbance=lambda t: np.zeros(6)) == "methods: the disturbance is a callable"
     assert stepped_by(law, sensors=tf.simulation.Sensors(bits=12)) == "methods: sensors are read by Python"
     assert stepped_by(law, method="dormand-prince") == "methods: the method dormand-prince calls Python"
-    ours = f"methods: {ARM.name} and Own are not ours throughout, or have no formulas"
+    assert stepped_by(Same(ARM, 60.0, 8.0)) == "machine code"
+    ours = "methods: Own does not say traceable = True"
     assert stepped_by(Own(ARM, 60.0, 8.0)) == ours
     runs = tf.rollout(ARM, Own(ARM, 60.0, 8.0), move, control_period=1e-3)
     assert runs.stepped_by == ours

@@ -14,8 +14,7 @@ CHECKOUT = Path(__file__).parents[3]
 
 
 def bench(
-    quick: Annotated[bool, switch("--quick", "A short look, fewer repetitions.")] = False,
-    as_json: Json = False,
+    quick: Annotated[bool, switch("--quick", "A short look, fewer repetitions.")] = False, as_json: Json = False
 ) -> None:
     """Compare the speed with other libraries on this machine; writes benchmarks/results in the checkout."""
     script = CHECKOUT / "benchmarks" / "run.py"

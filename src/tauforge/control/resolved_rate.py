@@ -35,13 +35,7 @@ class ResolvedRate(Controller):
     task_space = True
 
     def __init__(
-        self,
-        robot: Robot,
-        gain: float = 10.0,
-        kv: ArrayLike = 100.0,
-        *,
-        damping: float = 0.05,
-        fastest: float = 3.0,
+        self, robot: Robot, gain: float = 10.0, kv: ArrayLike = 100.0, *, damping: float = 0.05, fastest: float = 3.0
     ) -> None:
         known = check_robot("robot", robot)
         body = known.moved_body

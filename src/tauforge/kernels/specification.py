@@ -75,7 +75,7 @@ def sources_digest() -> str:
             if os.path.basename(place) == "__pycache__":
                 continue
             for name in sorted(files):
-                if name.endswith((".py", ".pyc")):  # a module's bytecode stands here where it has no source
+                if name.endswith((".py", ".pyc", ".ll", ".cuh")):  # a module's bytecode where it has no source
                     with open(f"{place}/{name}", "rb") as file:
                         source = file.read()
                     digest.update(f"{place.removeprefix(package)}/{name} {len(source)} ".encode() + source)

@@ -146,11 +146,9 @@ class JointFriction(Dissipation):
 
     def check_integrable(self, fields: Fields) -> None:
         if self.jumps or ("coulomb" in fields and not self.robot.coulomb_speed):
-            raise ModelError(
-                f"{self.robot.name} has Coulomb friction, which is discontinuous at rest and cannot be integrated",
-                field="coulomb_speed",
-                remedy="Smooth it, for example by replace(coulomb_speed=0.01)",
-            )
+            problem = f"{self.robot.name} has Coulomb friction, which is discontinuous at rest and cannot be integrated"
+            remedy = "Smooth it, for example by replace(coulomb_speed=0.01)"
+            raise ModelError(problem, field="coulomb_speed", remedy=remedy)
 
     def smoothed(self, speed: float) -> Any:
         return self.robot.replace(coulomb_speed=speed)

@@ -100,11 +100,8 @@ def check_visuals(visuals: object, links: int) -> tuple[Visual, ...]:
         raise ModelError(f"expected a sequence of Visual, got {validation.shown(visuals)}", field="visuals")
     for visual in visuals:
         if not 0 <= visual.link <= links:
-            raise ModelError(
-                f"{visual.name} belongs to link {visual.link}, and there are {links}",
-                field="visuals",
-                remedy="Give visuals=() as well",
-            )
+            problem = f"{visual.name} belongs to link {visual.link}, and there are {links}"
+            raise ModelError(problem, field="visuals", remedy="Give visuals=() as well")
     return tuple(visuals)
 
 

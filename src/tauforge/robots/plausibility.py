@@ -46,11 +46,9 @@ def check_bodies(robot: str, bodies: dict[str, Rows], exceptions: Sequence[Known
         raise ModelError("expected a sequence of KnownException", field="known_exceptions")
     known = {exception.body for exception in exceptions}
     if unknown := known - set(bodies):
-        raise ModelError(
-            f"there is no body named {', '.join(sorted(unknown))}",
-            field="known_exceptions",
-            remedy=f"Known: {', '.join(bodies) or 'none, the robot has no masses'}",
-        )
+        problem = f"there is no body named {', '.join(sorted(unknown))}"
+        remedy = f"Known: {', '.join(bodies) or 'none, the robot has no masses'}"
+        raise ModelError(problem, field="known_exceptions", remedy=remedy)
     warn_of_faults(robot, bodies, known)
 
 

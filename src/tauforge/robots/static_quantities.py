@@ -129,11 +129,9 @@ def at_positions(
     length = check_length(characteristic_length)
     by_method = "condition" in asked and not _has_velocity_matrix(robot)
     if by_method and given:
-        raise UnsupportedFeatureError(
-            f"the condition number of {robot.name} takes no varying fields",
-            field="condition",
-            remedy="Leave them out, and use replace for another robot",
-        )
+        problem = f"the condition number of {robot.name} takes no varying fields"
+        remedy = "Leave them out, and use replace for another robot"
+        raise UnsupportedFeatureError(problem, field="condition", remedy=remedy)
     traced = tuple(name for name in asked if not (by_method and name == "condition"))
     question = Question(traced, payload is not None, tuple(given), forces and "limit" in wanted, length)
     arguments = {"position": as_argument("position", position, robot.positions.size, "one for each coordinate")}

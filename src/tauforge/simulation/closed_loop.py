@@ -92,7 +92,7 @@ class ClosedLoop:
 
     @property
     def memory(self) -> list[Array]:
-        """What the law remembers now."""
+        """Memory of the law at this moment."""
         return [] if self._law is None else self._law.memory
 
     def recall(self, memory: Sequence[Array]) -> None:

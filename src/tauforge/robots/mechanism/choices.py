@@ -103,19 +103,15 @@ def independent_rates(
         picked = list(chosen(found, (), picked))  # a pose of which only some coordinates move
     if len(picked) != found.freedom:
         named = f"{counted(len(picked), 'coordinate')} {'is' if len(picked) == 1 else 'are'} named"
-        raise ModelError(
-            f"{named}, but {m.name} has {freedoms(found.freedom)}",
-            field="independent",
-            remedy="Name as many, or leave independent out",
-        )
+        problem = f"{named}, but {m.name} has {freedoms(found.freedom)}"
+        raise ModelError(problem, field="independent", remedy="Name as many, or leave independent out")
     if not goodness(found, picked) > BAD_RATES:
         does = "does" if len(picked) == 1 else "do"
-        raise ModelError(
+        problem = (
             f"{', '.join(names[k] for k in picked)} {does} not determine the motion of {m.name}: others move while "
-            f"{'it stands' if len(picked) == 1 else 'they stand'} still",
-            field="independent",
-            remedy="Name others, or leave independent out",
+            f"{'it stands' if len(picked) == 1 else 'they stand'} still"
         )
+        raise ModelError(problem, field="independent", remedy="Name others, or leave independent out")
     ordered = sorted(picked, key=lambda k: assembly.reads[k])
     if found.freedom == len(names) and picked != ordered:
         raise ModelError(

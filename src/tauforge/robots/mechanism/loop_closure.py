@@ -48,11 +48,9 @@ def loops_of(given: Sequence[Any]) -> tuple[ClosingJoint, ...]:
         where = f"loops[{k}]"
         loop = entry if isinstance(entry, tuple) else (entry,)
         if not 1 <= len(loop) <= 3 or not isinstance(loop[0], parts.MechanismJoint):
-            raise ModelError(
-                f"expected a joint, or (joint, point of its child), got {validation.shown(entry)}",
-                field=where,
-                remedy='Write for example tf.Spherical("ball", "rod", "platform", at=(0.1, 0.0, 0.3))',
-            )
+            problem = f"expected a joint, or (joint, point of its child), got {validation.shown(entry)}"
+            remedy = 'Write for example tf.Spherical("ball", "rod", "platform", at=(0.1, 0.0, 0.3))'
+            raise ModelError(problem, field=where, remedy=remedy)
         joint = loop[0]
         at = joint.at if len(loop) < 2 else validation.vector(loop[1], where)
         axis = getattr(joint, "axis", None)
@@ -83,19 +81,14 @@ def closed(description: Mapping[str, Any], loops: Sequence[Any], start: Mapping[
         wanted = (*loops_of([joint for joint in tree.joints if joint.name in cut]), *wanted)
         tree = Mechanism(**{**plain, "joints": tuple(joint for joint in tree.joints if joint.name not in cut)})
     if tree.structure.through:
-        raise ModelError(
-            f"the loop at {tree.structure.through[0][0]} would open while others are closed",
-            field="loops",
-            remedy="Describe the mechanism in a position where all loops close",
-        )
+        problem = f"the loop at {tree.structure.through[0][0]} would open while others are closed"
+        raise ModelError(problem, field="loops", remedy="Describe the mechanism in a position where all loops close")
     for loop in wanted:
         if not isinstance(loop.joint, parts.Hinge | parts.Spherical | parts.Weld):
             kind = type(loop.joint).__name__
-            raise ModelError(
-                f"a {kind} can only close a loop where it is closed as given, and no start is",
-                field=loop.joint.name,
-                remedy="Use a Hinge, a Spherical or a Weld, or describe the mechanism in a position that closes",
-            )
+            problem = f"a {kind} can only close a loop where it is closed as given, and no start is"
+            remedy = "Use a Hinge, a Spherical or a Weld, or describe the mechanism in a position that closes"
+            raise ModelError(problem, field=loop.joint.name, remedy=remedy)
     x = _closed_position(tree, wanted, start)
     found = _described_at(tree, wanted, x)
     given = [joint.name for joint in (*description["joints"], *(loop.joint for loop in wanted))]

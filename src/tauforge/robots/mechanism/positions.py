@@ -254,11 +254,8 @@ def random_states(m: Mechanism, count: int, seed: int) -> tuple[Array, Array, Ar
             break
         step[left] *= 0.5
     else:
-        raise ConvergenceError(
-            f"{m.name}: there are no positions near home within the limits",
-            residual=np.nan,
-            iterations=TRIES_NEARER_HOME,
-        )
+        problem = f"{m.name}: there are no positions near home within the limits"
+        raise ConvergenceError(problem, residual=np.nan, iterations=TRIES_NEARER_HOME)
     return position, random.normal(size=(count, m.n)), random.normal(size=(count, m.n))
 
 

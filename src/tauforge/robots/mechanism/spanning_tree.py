@@ -45,11 +45,8 @@ def spanning_tree(
     check_connected(bodies, joints)
     for joint in joints:
         if joint.name in (cut or ()) and stays(joints, joint):
-            raise ModelError(
-                "a joint with an actuator, friction, a rotor or a mimic cannot be cut",
-                field=joint.name,
-                remedy="Cut another",
-            )
+            problem = "a joint with an actuator, friction, a rotor or a mimic cannot be cut"
+            raise ModelError(problem, field=joint.name, remedy="Cut another")
     floats = tuple(dict.fromkeys((*floating, *(() if cut is not None else platforms(bodies, joints)))))
     distance = distances(bodies, joints)
 
@@ -81,11 +78,8 @@ def spanning_tree(
             groups[b] = a
             chosen.append(k)
         elif rank(k)[0] == FREE:
-            raise ModelError(
-                f"{joints[k].parent} and {joints[k].child} have a place beside each other without it",
-                field=joints[k].name,
-                remedy="Leave out the Free joint, which constrains nothing",
-            )
+            problem = f"{joints[k].parent} and {joints[k].child} have a place beside each other without it"
+            raise ModelError(problem, field=joints[k].name, remedy="Leave out the Free joint, which constrains nothing")
         elif rank(k)[0] == KEPT or not joints[k].may_be_cut:
             through.append(k)
         else:
@@ -133,11 +127,8 @@ def check_connected(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) ->
     reached = distances(bodies, joints)
     lonely = [name for name in names if name not in reached]
     if lonely:
-        raise ModelError(
-            f"{', '.join(lonely)} {'is' if len(lonely) == 1 else 'are'} not connected to the ground",
-            field="joints",
-            remedy="Join them, or give a body that moves freely a Free joint",
-        )
+        problem = f"{', '.join(lonely)} {'is' if len(lonely) == 1 else 'are'} not connected to the ground"
+        raise ModelError(problem, field="joints", remedy="Join them, or give a body that moves freely a Free joint")
 
 
 def _outward(
@@ -158,11 +149,8 @@ def _outward(
                 inner = ends[0]
                 outer = joint.child if inner == joint.parent else joint.parent
                 if isinstance(joint, Free) and inner == joint.child:
-                    raise ModelError(
-                        f"the free body has to be the child, and {inner} is nearer to the ground than {outer}",
-                        field=joint.name,
-                        remedy="Exchange parent and child",
-                    )
+                    problem = f"the free body has to be the child, and {inner} is nearer to the ground than {outer}"
+                    raise ModelError(problem, field=joint.name, remedy="Exchange parent and child")
                 branches.append(Branch(k, inner, outer))
                 reached.add(outer)
                 left.remove(k)

@@ -179,12 +179,9 @@ class MechanismState(StateSpace):
         far = ~(np.abs((y - given)[..., : self.cut] / self.lengths).max(axis=-1, initial=0.0) <= LONGEST_CLOSING)
         if y.ndim == 1:
             if np.isfinite(given).all() and np.isfinite(gap) and (lost or far):
-                raise ConvergenceError(
-                    f"{self.robot.name}: the loops cannot be closed after this step",
-                    residual=float(gap),
-                    iterations=NEWTON_ROUNDS,
-                    remedy="Take a shorter step",
-                )
+                problem = f"{self.robot.name}: the loops cannot be closed after this step"
+                remedy = "Take a shorter step"
+                raise ConvergenceError(problem, residual=float(gap), iterations=NEWTON_ROUNDS, remedy=remedy)
             return y
         y[lost | far] = np.nan
         return y

@@ -169,11 +169,9 @@ def _check_home(loops: LoopEquations, assembly: Assembly, names: Sequence[str], 
     for tie, left in zip(m.ties, gaps[len(gaps) - len(m.ties) :], strict=True):
         if not abs(left) <= WORST_GAP:
             wanted = tie.factor * assembly.home[m.reads[tie.leader]] + tie.offset
-            raise ModelError(
-                f"its home is {assembly.home[m.reads[tie.follower]]:.6g}, and by the mimic it is {wanted:.6g}",
-                field=f"{rates[tie.follower]}.home",
-                remedy="Give the joint home= as factor times the leader's home, plus offset",
-            )
+            problem = f"its home is {assembly.home[m.reads[tie.follower]]:.6g}, and by the mimic it is {wanted:.6g}"
+            remedy = "Give the joint home= as factor times the leader's home, plus offset"
+            raise ModelError(problem, field=f"{rates[tie.follower]}.home", remedy=remedy)
 
 
 def _why_locked(found: Mobility, joints: Sequence[MechanismJoint], size: float) -> str:

@@ -127,11 +127,8 @@ class ArmDescription(Robot):
         n = len(joints)
         allowed = set(JOINT_FIELDS) - {"kind", "before", "after", "offset", "name", "dh"}
         if unknown := sorted(set(per_joint) - allowed):
-            raise ModelError(
-                f"unknown argument {unknown[0]!r}",
-                field="from_dh",
-                remedy=validation.known_names(unknown[0], sorted(allowed)),
-            )
+            problem = f"unknown argument {unknown[0]!r}"
+            raise ModelError(problem, field="from_dh", remedy=validation.known_names(unknown[0], sorted(allowed)))
         table = {"alpha": alpha, "a": a, "d": d, "theta": [0.0] * n if theta is None else theta}
         columns = {key: validation.per_joint(value, n, key) for key, value in table.items()}
         columns |= {key: validation.per_joint(value, n, key) for key, value in per_joint.items() if value is not None}
@@ -147,11 +144,9 @@ class ArmDescription(Robot):
         """A changed copy: fields of the arm (gravity, tool, ...) or per-joint sequences (mass, com, viscous, ...)."""
         own = {field.name for field in dataclasses.fields(self)}
         if changes.get("convention", self.convention) != self.convention and "joints" not in changes:
-            raise ModelError(
-                f"the joints are given in the {self.convention} convention",
-                field="convention",
-                remedy="Give joints= as well, or build another arm with from_dh",
-            )
+            problem = f"the joints are given in the {self.convention} convention"
+            remedy = "Give joints= as well, or build another arm with from_dh"
+            raise ModelError(problem, field="convention", remedy=remedy)
         per_joint = {key: changes.pop(key) for key in list(changes) if key not in own}
         joints = list(changes.pop("joints", self.joints))
         if unknown := sorted(set(per_joint) - set(JOINT_FIELDS) - set(DH_FIELDS)):

@@ -64,11 +64,8 @@ class Joint:
 
         validation.text(self.name, "name")
         if not isinstance(self.kind, str) or self.kind not in KIND_NAMES:
-            raise ModelError(
-                f"unknown joint letter {self.kind!r}",
-                field=where("kind"),
-                remedy="Use R for revolute or P for prismatic",
-            )
+            problem = f"unknown joint letter {self.kind!r}"
+            raise ModelError(problem, field=where("kind"), remedy="Use R for revolute or P for prismatic")
         put("before", validation.transform(self.before, where("before")))
         put("after", validation.transform(self.after, where("after")))
         for field in ("offset", "gear_ratio"):

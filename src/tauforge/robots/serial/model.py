@@ -145,11 +145,9 @@ def check_varying(arm: ArmDescription, fields: Sequence[str]) -> None:
     """UnsupportedFeatureError where these fields of the arm cannot vary together."""
     geometry = set(fields) & set(DH_FIELDS)
     if geometry and not _has_dh(arm):
-        raise UnsupportedFeatureError(
-            f"{arm.name} is not described by DH parameters",
-            field="varying",
-            remedy=f"Build it with from_dh, or use one of {', '.join(varying_fields(arm))}",
-        )
+        problem = f"{arm.name} is not described by DH parameters"
+        remedy = f"Build it with from_dh, or use one of {', '.join(varying_fields(arm))}"
+        raise UnsupportedFeatureError(problem, field="varying", remedy=remedy)
     if geometry and "offset" in fields:
         raise UnsupportedFeatureError(
             "'offset' cannot vary together with DH parameters, because it is one of them",

@@ -140,11 +140,9 @@ def corrections(model: str, given: Any) -> tuple[str, ...]:
 def check_moving_base(platform: PlatformDescription, model: str = EXACT) -> None:
     """UnsupportedFeatureError where the model, or the friction of the platform, needs a base at rest."""
     if model in FIXED_BASE_MODELS:
-        raise UnsupportedFeatureError(
-            f"{model} does not take a moving base",
-            field="base_motion",
-            remedy=f"Use one of {', '.join(name for name in fitting(platform) if name not in FIXED_BASE_MODELS)}",
-        )
+        problem = f"{model} does not take a moving base"
+        remedy = f"Use one of {', '.join(name for name in fitting(platform) if name not in FIXED_BASE_MODELS)}"
+        raise UnsupportedFeatureError(problem, field="base_motion", remedy=remedy)
     if platform.base_joint == SPHERICAL and platform.friction[0] != 0:
         raise UnsupportedFeatureError(
             f"on a base that turns, the friction of spherical base joints, {platform.friction[0]:g} N m s, would turn "
@@ -194,12 +192,11 @@ class PlatformFormulations(Formulations):
             remedy = f"Use one of {', '.join(STEWART_MODELS)}"
             raise UnsupportedFeatureError(f"unknown model {name!r}", field="model", remedy=remedy)
         if name not in self.names:
-            raise UnsupportedFeatureError(
+            problem = (
                 f"{name} has the equations of universal joints at the base; {self.robot.name} has"
-                f" {self.robot.base_joint} ones",
-                field="model",
-                remedy=f"Use one of {', '.join(self.names)}",
+                f" {self.robot.base_joint} ones"
             )
+            raise UnsupportedFeatureError(problem, field="model", remedy=f"Use one of {', '.join(self.names)}")
 
     @property
     def simplifications(self) -> tuple[Simplification, ...]:
@@ -232,11 +229,8 @@ def random_states(platform: StewartPlatform, count: int, seed: int = 0) -> tuple
         if len(poses) == count:
             twist, acceleration = random.normal(size=(2, count, 6))
             return poses, twist, acceleration
-    raise SingularityError(
-        f"{platform.name}: no pose near home is within the limits and away from singularities",
-        pose=home.tolist(),
-        condition_number=float(platform.condition_number(home)),
-    )
+    problem = f"{platform.name}: no pose near home is within the limits and away from singularities"
+    raise SingularityError(problem, pose=home.tolist(), condition_number=float(platform.condition_number(home)))
 
 
 def _size(platform: StewartPlatform) -> float:

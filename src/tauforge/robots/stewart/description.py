@@ -105,18 +105,13 @@ class PlatformDescription(Robot):
     def __post_init__(self) -> None:
         validation.text(self.name, "name")
         if not isinstance(self.base_joint, str) or self.base_joint not in BASE_JOINTS:
-            raise UnsupportedFeatureError(
-                f"unknown kind of base joints {validation.shown(self.base_joint)}",
-                field="base_joint",
-                remedy=f"Use one of {', '.join(BASE_JOINTS)}",
-            )
+            problem = f"unknown kind of base joints {validation.shown(self.base_joint)}"
+            raise UnsupportedFeatureError(problem, field="base_joint", remedy=f"Use one of {', '.join(BASE_JOINTS)}")
         missing = [field for field in MASSES if getattr(self, field) is None]
         if 0 < len(missing) < len(MASSES):
-            raise ModelError(
-                f"masses are given without {', '.join(missing)}",
-                field=missing[0],
-                remedy="Give all of them, or none for a geometry without dynamics",
-            )
+            problem = f"masses are given without {', '.join(missing)}"
+            remedy = "Give all of them, or none for a geometry without dynamics"
+            raise ModelError(problem, field=missing[0], remedy=remedy)
         if self.reflected_mass is None:
             object.__setattr__(self, "reflected_mass", 0.0)
         for field, checked in FIELDS.items():
@@ -137,11 +132,8 @@ class PlatformDescription(Robot):
             return unit_axes(self.universal_axes, "universal_axes")
         axes = self._default_axes()
         if (np.linalg.norm(axes, axis=1) < COINCIDENT * np.ptp(self.base_points, axis=0).max()).any():
-            raise ModelError(
-                "there is no default axis for a base point at the centre of the others",
-                field="universal_axes",
-                remedy="Give (6, 3) axes",
-            )
+            problem = "there is no default axis for a base point at the centre of the others"
+            raise ModelError(problem, field="universal_axes", remedy="Give (6, 3) axes")
         return unit_axes(axes, "universal_axes")
 
     def _check_bodies(self) -> None:
@@ -166,11 +158,8 @@ class PlatformDescription(Robot):
     def _check_masses(self, field: str) -> None:
         """ModelError for a field or function that needs masses, where there are none."""
         if not self.has_masses:
-            raise ModelError(
-                f"{self.name} has a geometry but no masses",
-                field=field,
-                remedy="Give lower_mass, upper_mass, platform_mass and so on",
-            )
+            problem = f"{self.name} has a geometry but no masses"
+            raise ModelError(problem, field=field, remedy="Give lower_mass, upper_mass, platform_mass and so on")
 
     parameters = computed_once(platform_parameters)
 
@@ -183,11 +172,9 @@ class PlatformDescription(Robot):
         """
         known = {field.name for field in dataclasses.fields(self)}
         if unknown := sorted(set(changes) - known):
-            raise ModelError(
-                f"unknown field {unknown[0]!r}",
-                field="replace",
-                remedy=f"{validation.did_you_mean(unknown[0], known)}Known: {', '.join(sorted(known))}",
-            )
+            problem = f"unknown field {unknown[0]!r}"
+            remedy = f"{validation.did_you_mean(unknown[0], known)}Known: {', '.join(sorted(known))}"
+            raise ModelError(problem, field="replace", remedy=remedy)
         other_joints = isinstance(joint := changes.get("base_joint"), str) and joint != self.base_joint
         if "universal_axes" not in changes and (other_joints or ("base_points" in changes and self.axes_are_default)):
             changes["universal_axes"] = None

@@ -139,12 +139,11 @@ def check_free_legs(platform: PlatformDescription) -> None:
             "a spherical joint has no fixed axis", field="universal_axes", remedy=f"Leave it out, {OTHERWISE}"
         )
     if platform.friction[2] != 0:
-        raise UnsupportedFeatureError(
+        problem = (
             f"between two spherical joints the friction of the platform joint, {platform.friction[2]:g} N m s, would "
-            "turn a leg about itself, and nothing holds its spin",
-            field="friction",
-            remedy=f"Give 0 as the third coefficient, {OTHERWISE}",
+            "turn a leg about itself, and nothing holds its spin"
         )
+        raise UnsupportedFeatureError(problem, field="friction", remedy=f"Give 0 as the third coefficient, {OTHERWISE}")
     if platform.has_masses:
         for part in LEG_PARTS:
             _check_part(platform, part)
@@ -163,12 +162,11 @@ def _check_part(platform: PlatformDescription, part: str) -> None:
     for i, (mass, (_, y, z), tensor) in enumerate(zip(masses, coms, tensors, strict=True)):
         where = f"of leg {i + 1}, which has spherical joints at both ends,"
         if mass != 0 and aside[i]:
-            raise UnsupportedFeatureError(
+            problem = (
                 f"the mass centre of the {part} part {where} is off the leg's axis by y = {y:g} m, z = {z:g} m: its "
-                "weight would turn the leg about itself, and nothing holds its spin",
-                field=f"{part}_com",
-                remedy=f"Give y = z = 0, {OTHERWISE}",
+                "weight would turn the leg about itself, and nothing holds its spin"
             )
+            raise UnsupportedFeatureError(problem, field=f"{part}_com", remedy=f"Give y = z = 0, {OTHERWISE}")
         (_, xy, xz), (_, yy, yz), (_, _, zz) = tensor
         if max(map(abs, (xy, xz, yz, yy - zz))) > SYMMETRY_ERROR * float(np.abs(tensor).max()):
             raise UnsupportedFeatureError(

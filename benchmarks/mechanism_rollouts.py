@@ -22,7 +22,7 @@ from measure import Task, nanoseconds, ratios, take_turns
 
 import tauforge as tf
 from tauforge.kernels.backends import NoKernelError
-from tauforge.simulation import rollouts
+from tauforge.simulation import compiled_loop
 from tauforge.simulation.step_formulas import Given, StepFormulas
 
 HERE = Path(__file__).parent
@@ -95,7 +95,7 @@ def by_methods(call: Callable[[], Any]) -> Callable[[], Any]:
     """The same without compiled steps."""
 
     def called() -> Any:
-        with patch.object(rollouts, "CompiledLoop", side_effect=NoKernelError("not wanted")):
+        with patch.object(compiled_loop, "CompiledLoop", side_effect=NoKernelError("not wanted")):
             return call()
 
     return called

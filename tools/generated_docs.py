@@ -189,16 +189,15 @@ def mechanism_rollouts_table() -> str:
     rows = []
     for case in report["mechanisms"]:
         mine, methods = (case["ns"][name]["fastest"] for name in ("tauforge", "step by step"))
-        kernels = "one" if case["one_kernel"] else "three"
         times = (f"{mine:.0f} ns", f"{1e3 / mine:.2g} million", f"{methods:.0f} ns", f"{methods / mine:.1f} x")
-        rows.append((case["name"], f"{case['operations']:,}", kernels, *times, duration(case["first_use_s"])))
+        rows.append((case["name"], f"{case['operations']:,}", *times, duration(case["first_use_s"])))
     note = (
         f"\nOne core of {where['cpu']}, {where['vector_bits']}-bit vectors, {report['worlds']:,} rows under computed "
         f"torque that is asked in every step ({where['date'][:10]}, commit {where['commit']}); {loaded(report)} "
         "Measured by `python mechanism_rollouts.py` in `benchmarks`. Operations are those of a step; without compiled "
         "steps law and dynamics are called one after the other for all rows; the first use traces and compiles.\n"
     )
-    head = ("mechanism", "operations", "kernels", "a step", "steps a second", "not compiled", "", "first use")
+    head = ("mechanism", "operations", "a step", "steps a second", "not compiled", "", "first use")
     return markdown(head, rows) + note
 
 

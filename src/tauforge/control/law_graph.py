@@ -57,8 +57,8 @@ class LawGraph:
 
     def __init__(self, law: Controller, plant: Robot, gains: Sequence[str] = ()) -> None:
         self._name, self._place, self._plant = type(law).__name__, law_watch.place_of_method(law.force), plant
-        self._law = self._copied(law)
-        self._own, self._start = parameters(law), memory_of(self._law)
+        self._given, self._own = law, parameters(law)
+        self._start = memory_of(self._law) if law.memory else {}
         self.gains = {gain_argument(name): self._own[name].shape for name in gains}
         self.memory = {memory_argument(name): value.shape for name, value in self._start.items()}
         self._held = {gain_argument(k): k for k in gains} | {memory_argument(k): k for k in self._start}
@@ -113,9 +113,10 @@ class LawGraph:
 
     # ----------------------------------------------------------------------------------------------------- recording
 
-    def _copied(self, law: Controller) -> Any:
+    @computed_once
+    def _law(self) -> Any:
         """The law with stand-ins for its robots, and nothing that it shares with the user's."""
-        stand_ins: dict[int, TraceableRobot] = {}
+        law, stand_ins = self._given, dict[int, TraceableRobot]()
         for robot in robots_of(law):
             if not kernel_stands_for(robot, "inverse_dynamics"):
                 raise NoKernelError(f"{robot.name} has methods of its own, which {self._name} may call")

@@ -55,21 +55,30 @@ def ours(cls: Class) -> Class:
     return cls
 
 
-def is_unmodified(x: object) -> bool:
-    """True if x is exactly of one of our classes, and nothing was replaced on them or on x."""
-    kind = type(x)
-    return _class_is_unmodified(kind) and all(map(_class_is_unmodified, _capabilities(kind))) and not own_methods(x)
+def is_unmodified(x: object, sound: set[type] | None = None) -> bool:
+    """True if x is exactly of one of our classes, and nothing was replaced on them or on x.
+
+    sound: classes that were looked at just now
+    """
+    kind, sound = type(x), set() if sound is None else sound
+    classes = [kind, *_capabilities(kind)] if kind not in sound else []
+    return all(_class_is_unmodified(cls, sound) for cls in classes) and not own_methods(x, sound)
 
 
 def plain_class(x: object) -> type | None:
     """Our class that x is exactly of, or of a subclass that adds nothing; None for others."""
     kind = next(base for base in type(x).__mro__ if base in _ours or not vars(base).keys() <= NOTHING)
-    return kind if _class_is_unmodified(kind) and type(type(x)) is type(kind) and not own_methods(x) else None
+    return kind if _class_is_unmodified(kind, set()) and type(type(x)) is type(kind) and not own_methods(x) else None
 
 
-def _class_is_unmodified(cls: type) -> bool:
-    classes = [base for base in cls.__mro__ if base not in (object, ABC)]
-    return all(base in _ours and _ours[base].is_of(base) for base in classes)
+def _class_is_unmodified(cls: type, sound: set[type]) -> bool:
+    for base in cls.__mro__:
+        if base in sound or base in (object, ABC):
+            continue
+        if base not in _ours or not _ours[base].is_of(base):
+            return False
+        sound.add(base)
+    return True
 
 
 def _capabilities(cls: type) -> list[type]:
@@ -85,22 +94,26 @@ def method_is_ours(cls: type, name: str) -> bool:
     return known is not None and known.attributes.get(name) is vars(owner)[name] and known.has_its_code()
 
 
-def own_methods(x: object) -> dict[str, object]:
-    """Entries of __dict__ that hide a method or property of the class, without shortcuts and capabilities."""
+def own_methods(x: object, sound: set[type] | None = None) -> dict[str, object]:
+    """Entries of __dict__ that hide a method or property of the class, without shortcuts and capabilities.
+
+    sound: as in `is_unmodified`
+    """
+    sound = set() if sound is None else sound
     return {
         name: value
         for name, value in list(vars(x).items())  # another thread may install a shortcut
         if _acts(hidden := getattr(type(x), name, None))
-        and not (isinstance(hidden, cached_property) and _is_as_made(hidden, value))
+        and not (isinstance(hidden, cached_property) and _is_as_made(hidden, value, sound))
         and not is_shortcut(value, x, name)
     }
 
 
-def _is_as_made(once: cached_property[Any], value: object) -> bool:
+def _is_as_made(once: cached_property[Any], value: object, sound: set[type]) -> bool:
     """True if a property made this value, and nothing was replaced on it."""
     if isinstance(once.func, type) and type(value) is not once.func:
         return False
-    return is_unmodified(value) if any(base in _ours for base in type(value).__mro__) else True
+    return is_unmodified(value, sound) if any(base in _ours for base in type(value).__mro__) else True
 
 
 def remove_outdated_shortcuts(robot: object) -> None:

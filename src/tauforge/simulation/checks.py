@@ -39,6 +39,8 @@ def difference(a: Robot, b: Robot) -> str | None:
     They fit if coordinates and actuators have the same columns and units. What people call a joint does not matter: a
     model and the real robot may come from different files.
     """
+    if a is b:
+        return None
     mine, theirs = state_columns(a), state_columns(b)
     for what, one, other in (("coordinate", mine.position, theirs.position), ("actuator", mine.force, theirs.force)):
         if len(one) != len(other):

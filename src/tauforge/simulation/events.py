@@ -51,8 +51,8 @@ class Watch:
     def __init__(self, robot: Robot, actuators: Sequence[str]) -> None:
         self.robot, self.actuators = robot, actuators
         self.events: list[Event] = []
-        self._clipped: dict[str, bool] = {}
-        self._last: dict[str, tuple[float, Array]] = {}  # time of the row before, and its margins
+        self._clipped = np.zeros(len(actuators), bool)
+        self._last: tuple[float, Array] | None = None  # time of the row before, and its margins
         self._used: tuple[str, ...] | None = None
         self._places: dict[tuple[str, str], int] = {}  # among the events, of the last of each kind
 
@@ -69,22 +69,23 @@ class Watch:
 
     def look(self, times: Array, position: Array, velocity: Array, clipped: Array) -> None:
         """clipped: (k, n) whether an actuator gives less than it is asked for."""
-        for i, actuator in enumerate(self.actuators):
+        for i in np.flatnonzero(clipped.any(axis=0) | self._clipped).tolist():
             now = clipped[:, i]
-            begins = now & ~np.r_[self._clipped.get(actuator, False), now[:-1]]
+            begins = now & ~np.r_[self._clipped[i], now[:-1]]
             for t in times[begins].tolist():
-                self.add(Event(t, "force limit", actuator))
-            self._clipped[actuator] = bool(now[-1])
-        for quantity in self.robot.bounds.quantities(position, velocity):
-            sides = np.stack([quantity.values - quantity.lower, quantity.upper - quantity.values])
-            before = self._last.get(quantity.name, (times[0], np.zeros(2)))  # a start outside is an event at once
-            t, m = np.r_[before[0], times], np.column_stack([before[1], sides])
-            least = m.min(axis=0)
+                self.add(Event(t, "force limit", self.actuators[i]))
+        self._clipped = clipped[-1]
+        quantities = self.robot.bounds.quantities(position, velocity)
+        sides = np.array([[x.values - x.lower, x.upper - x.values] for x in quantities]).reshape(-1, 2, len(times))
+        start, before = self._last or (times[0], np.zeros(sides.shape[:2]))  # a start outside is an event at once
+        t, margins = np.r_[start, times], np.concatenate([before[..., None], sides], axis=-1)
+        for i in np.flatnonzero((margins < 0).any(axis=(1, 2))).tolist():
+            m, least = margins[i], margins[i].min(axis=0)
             for k in np.flatnonzero((least[1:] < 0) & (least[:-1] >= 0)):
                 start, end = m[m[:, k + 1].argmin(), k : k + 2]  # of the limit that is left
                 share = start / (start - end)  # of the way between the rows, as if the margin were straight
-                self.add(Event(float(t[k] + share * (t[k + 1] - t[k])), "limit", quantity.name))
-            self._last[quantity.name] = (float(times[-1]), sides[:, -1])
+                self.add(Event(float(t[k] + share * (t[k + 1] - t[k])), "limit", quantities[i].name))
+        self._last = float(times[-1]), sides[..., -1]
         for time, used in zip(times, self.robot.state_space.coordinates_used(position) or (), strict=False):
             if used != self._used and self._used is not None:
                 self.add(Event(float(time), CHANGE, ", ".join(used)))

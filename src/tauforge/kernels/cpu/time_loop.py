@@ -12,6 +12,7 @@ The loop is one piece of machine code for all robots and laws. It reads a plan, 
 from __future__ import annotations
 
 import ctypes
+import math
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from functools import cache, partial, reduce
@@ -294,7 +295,7 @@ def columns(rows: int, *numbers: int) -> Array:
     """(blocks, *numbers, lanes) zeros for so many rows."""
     lanes = rows_at_once()
     shape = (-(-rows // lanes), *numbers, lanes)
-    size = BYTES * int(np.prod(shape))
+    size = BYTES * math.prod(shape)
     memory = np.zeros(size + ALIGNMENT, np.uint8)
     start = -address(memory) % ALIGNMENT
     return memory[start : start + size].view(float).reshape(shape)

@@ -28,6 +28,7 @@ from tauforge.robots.mechanism.guards import (
     DRIVEN_GUARD,
     FORCED_GUARD,
     IMPOSSIBLE_SHARE,
+    INERTIA_SUM,
     MOVING_GUARD,
     POSSIBLE_GUARD,
     SUSPICIOUS_DOUBT,
@@ -223,6 +224,12 @@ def spread(model: MechanismParameters, x: Scalars) -> list[Scalar]:
     return [Complement(m, posed_at(m, x), m.independent).spread()]
 
 
+def start_doubt(model: MechanismParameters, x: Scalars, by: str = "") -> list[Scalar]:
+    """Doubt whether a motion can start at a position, where the actuators need not control it."""
+    m = state.by_rates(model, by)
+    return [m.doubts[0].inertia * dynamics.usual_sums(m, x, False)[INERTIA_SUM]]
+
+
 def table(m: MechanismParameters, size: int) -> FunctionTable:
     """The functions of a mechanism whose positions have so many entries."""
     f, actuators, bodies, joints = (len(own) for own in (m.independent, m.actuated, m.bodies, m.joints))
@@ -309,4 +316,5 @@ def state_table(m: MechanismParameters, given: Sequence[Argument]) -> FunctionTa
         "closed_state": hidden(closed_state, (s, v), *both, (), (), (), options=by),
         "loop_matrix": hidden(loop_matrix, (x,), (rows, n)),
         "spread": hidden(spread, (x,), ()),
+        "start_doubt": hidden(start_doubt, (x,), (), options=by),
     }

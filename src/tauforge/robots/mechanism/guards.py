@@ -151,18 +151,17 @@ def doubt_scales(m: MechanismKinematics) -> tuple[DoubtScales, ...]:
     return tuple(found)
 
 
-def lost_at_start(m: MechanismKinematics, x: Array, v: Array, by: str, fields: Mapping[str, Array]) -> Array:
+def lost_at_start(
+    m: MechanismKinematics, x: Array, v: Array, by: str, fields: Mapping[str, Array], doubts: Array
+) -> Array:
     """(k,) the share of the accelerations without actuator forces that is rounding; zero where nothing is in doubt.
 
     x, v:   positions (k, N) and rates of the tree (k, n)
     by:     rates that the equations are reduced to, as in `formulations.mechanism.state.by_rates`
     fields: (k, ...) each, instead of the mechanism's own
+    doubts: (k,) by the function "start_doubt"
     """
-    columns = {name: list(value.reshape(len(x), -1).T) for name, value in fields.items()}
-    model = by_rates(m.varied_model(columns) if fields else m.model, by)
-    with np.errstate(all="ignore"):  # plain numbers are quicker for one state
-        sums = dynamics.usual_sums(model, x[0].tolist() if len(x) == 1 else list(x.T), False)
-        doubts = np.broadcast_to(model.doubts[0].inertia * sums[INERTIA_SUM], len(x))
+    model = by_rates(m.model, by)
     found, rates = np.zeros(len(x)), list(model.independent)
     doubtful = np.flatnonzero(~(doubts < SUSPICIOUS_DOUBT))
     for start in range(0, len(doubtful), STATES_AT_ONCE):

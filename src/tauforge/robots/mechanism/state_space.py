@@ -85,8 +85,9 @@ class MechanismState(StateSpace):
         for by in set(sets.tolist()) if own_dynamics(self.robot) else ():
             rows = (sets == by) & np.isfinite(y).all(axis=-1)
             if rows.any():
-                varied = {name: value[rows] for name, value in fields.items()}
-                found[rows] = guards.lost_at_start(self.robot, position[rows], y[rows, self.cut :], by, varied)
+                varied, x = {name: value[rows] for name, value in fields.items()}, position[rows]
+                (doubts,) = self._run("start_doubt", {"x": x}, varied, by)
+                found[rows] = guards.lost_at_start(self.robot, x, y[rows, self.cut :], by, varied, doubts)
         return found
 
     def _without_inertia(self, position: Array, lost: float) -> SingularityError:
@@ -212,7 +213,9 @@ class MechanismState(StateSpace):
         return MechanismFormulas(self) if type(self) is MechanismState and own_dynamics(self.robot) else None
 
     def coordinates_used(self, position: Array) -> list[tuple[str, ...]] | None:
-        return [self.names_of(by) for by in self.sets_at(position)]
+        sets = self.sets_at(position)
+        names = {by: self.names_of(by) for by in set(sets)}
+        return [names[by] for by in sets]
 
     def names_of(self, by: str) -> tuple[str, ...]:
         analysis = self.robot._analysis
@@ -273,7 +276,8 @@ class MechanismState(StateSpace):
         options: dict[str, Any] = {"by": by} if by else {}
         if fields:
             kernel = self.robot.kernel(function, varying=tuple(fields), **options)
-            return tuple(kernel(*arguments.values(), *fields.values()))
+            found = kernel(*arguments.values(), *fields.values())
+            return found if isinstance(found, tuple) else (found,)
         return tuple(self.robot._evaluator(function, arguments, **options))
 
 

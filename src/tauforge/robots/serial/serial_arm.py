@@ -63,7 +63,7 @@ class SerialArm(ArmDescription):
     def functions(self) -> FunctionTable:
         return function_table(self.n)
 
-    @property
+    @computed_once
     def identity(self) -> str:
         return repr(self._numbers)
 

@@ -66,7 +66,7 @@ class StewartPlatform(PlatformDescription):
     def functions(self) -> FunctionTable:
         return function_table(len(pose_limits.named(self)), pose_limits.told(self))
 
-    @property
+    @computed_once
     def identity(self) -> str:
         return f"{self.parameters!r} {self.axes_are_default} {self.model.limits!r} {self.model.platform_axes!r}"
 

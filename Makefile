@@ -5,7 +5,8 @@ SINCE ?= main
 VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := $(VENV)/lowest
-# As many processes as there are processors and memory for; a file stays in one, for its fixtures; the longest come first.
+# One process more than there are processors, with memory for them; a file stays in one, for its fixtures; the longest
+# come first.
 PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 

@@ -37,7 +37,7 @@ from .robots.mechanism.parts import Body, Cylinder, Free, Hinge, Planar, Slider,
 from .robots.serial.joint import Joint
 from .robots.serial.serial_arm import SerialArm
 from .robots.stewart.stewart_platform import StewartPlatform
-from .simulation import Recording, Rollout, RolloutGradient, Sensors, differentiable_rollout, rollout, simulate
+from .simulation import Recording, Rollout, RolloutGradient, Sensors, World, differentiable_rollout, rollout, simulate
 from .viewer import Viewer, view
 
 __version__: str
@@ -82,6 +82,7 @@ __all__ = [
     "UnsupportedFeatureError",
     "Viewer",
     "Weld",
+    "World",
     "analysis",
     "animate",
     "catalogue",

@@ -74,15 +74,15 @@ def _as_tensor(name: str, value: Any, like: torch.Tensor) -> torch.Tensor:
 
 
 def array_like(value: Any, like: torch.Tensor) -> torch.Tensor:
-    """A tensor on the device of another, of its type; counts and truth values keep theirs.
+    """A tensor on the device of another, of its type if both are floats.
 
     It is a copy, for NumPy's memory may be read-only.
     """
     if isinstance(value, torch.Tensor):
         return value
     array = np.asarray(value)
-    counted = isinstance(value, np.ndarray) and array.dtype.kind in "bi"
-    return torch.tensor(array, dtype=None if counted else like.dtype, device=like.device)
+    own = isinstance(value, np.ndarray) and (array.dtype.kind in "bi" or not like.is_floating_point())
+    return torch.tensor(array, dtype=None if own else like.dtype, device=like.device)
 
 
 def values_of(value: Any, what: str) -> Any:

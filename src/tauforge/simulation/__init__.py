@@ -6,6 +6,7 @@ from tauforge.simulation.recording import Recording
 from tauforge.simulation.rollout_gradients import RolloutGradient, differentiable_rollout
 from tauforge.simulation.rollouts import Rollout, rollout
 from tauforge.simulation.simulate import simulate
+from tauforge.simulation.world import World
 
 __all__ = [
     "Event",
@@ -13,6 +14,7 @@ __all__ = [
     "Rollout",
     "RolloutGradient",
     "Sensors",
+    "World",
     "differentiable_rollout",
     "rollout",
     "simulate",

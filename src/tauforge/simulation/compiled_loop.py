@@ -130,11 +130,18 @@ class CompiledLoop:
             following = int(np.searchsorted(steps, end * substeps, side="right" if end == last else "left"))
             places[steps[place:following] - begin * substeps] = np.arange(place, following)
             place = following
-            loop.restart()
-            while not loop.run(places):
-                self._mend(loop, begin, places, kept[len(self.widths)])
+            self.run(loop, places, begin, kept[len(self.widths)])
             self._remember(end - begin)
             yield end
+
+    def run(self, loop: TimeLoop, places: Array, begin: int = 0, forces: Array | None = None) -> None:
+        """All steps of a loop, those included that its kernels refuse.
+
+        places: as `TimeLoop.run` has them; begin: period in which the loop begins; forces: memory of their records
+        """
+        loop.restart()
+        while not loop.run(places):
+            self._mend(loop, begin, places, forces)
 
     def advance(self, y: Array, first: int) -> tuple[Array, Array, Force | None]:
         """A single row: states (k, m) of each step, from that at a period on, their rates, and the forces.
@@ -175,7 +182,7 @@ class CompiledLoop:
         return [np.empty((self.task.rows, places, each)) for each in numbers]
 
     def loop(self, kept: Sequence[Array]) -> TimeLoop:
-        """kept: from `room`"""
+        """kept: from `room`, or the first of these"""
         formulas, stages = self.formulas, len(self._ahead)
         number = self.state.itemsize
         column = number * rows_at_once()
@@ -188,6 +195,8 @@ class CompiledLoop:
 
         state, force = parts(formulas.state, self.state), Place(self.force, 0, self.force.strides[0])
         fixed = {**state, **self._fixed, FORCE: force}
+        sources = [*state.values(), force, Place(None)]
+        with_rates = len(kept) == len(sources)  # they are those of the first stage
         if self._added is not None:
             block, instant = self.added.strides[:2]
             fixed[ADDED] = Place(self.added, 0, block if len(self.added) > 1 else 0, instant)
@@ -207,10 +216,9 @@ class CompiledLoop:
             if self._law is not None and (stage == 0 or self.continuous):
                 calls[2 if stage else 0].append(_call(self._law, before, [force, *renewed]))
             slopes = parts(formulas.slopes(), None, stage)
-            calls[2 if stage else 1].append(_call(self._stage, before, list(slopes.values())))
+            calls[1 if with_rates and not stage else 2].append(_call(self._stage, before, list(slopes.values())))
             ends |= parts(formulas.slopes(stage), None, stage)
         calls[2].append(_call(self._end, ends, list(parts(formulas.state, None, stages).values())))
-        sources = [*state.values(), force, Place(None)]
         return TimeLoop(
             calls,
             [Record(source, array) for source, array in zip(sources, kept, strict=False)],
@@ -278,11 +286,8 @@ class CompiledLoop:
             fill(self.added[:, : given.shape[1]], given)
             self.added[:, given.shape[1] : count] = 0.0
 
-    def _mend(self, loop: TimeLoop, begin: int, places: Array, kept: Array) -> None:
-        """The last step of rows that the kernels have refused, by other steps.
-
-        begin: period in which the loop began; kept: forces that are recorded, at the places of some steps
-        """
+    def _mend(self, loop: TimeLoop, begin: int, places: Array, kept: Array | None) -> None:
+        """The last step of rows that the kernels have refused, by other steps."""
         assert self.own is not None  # nothing stops the loop without
         lanes, (blocks,) = rows_at_once(), np.nonzero(loop.stopped)
         reached, before, force = (_rows(x[blocks]) for x in (self.state, loop.before, self.force))
@@ -298,12 +303,22 @@ class CompiledLoop:
             answer = force[now]
             self._ask_again(begin + step // self.task.schedule.substeps, rows[now], before[now], answer)
             force[now] = answer
-            if places[step] >= 0:
+            if kept is not None and places[step] >= 0:
                 kept[rows[now], places[step]] = answer
         self.force[rows // lanes, :, rows % lanes] = force
-        self.state[rows // lanes, :, rows % lanes] = self._methods(self.own).some_held(rows, before, force)
+        self.put(rows, self._methods(self.own).some_held(rows, before, force))
+
+    def put(self, rows: Array, y: Array) -> None:
+        """Let rows have other states (k, numbers); the last one fills the last block."""
+        lanes = rows_at_once()
+        self.state[rows // lanes, :, rows % lanes] = y
         last = (self.task.rows - 1) % lanes
         self.state[-1, :, last + 1 :] = self.state[-1, :, last : last + 1]
+
+    @property
+    def state_now(self) -> list[Array]:
+        """The parts of the states, (rows, numbers) each."""
+        return self.parted(_rows(self.state)[: self.task.rows])
 
 
 def compiled_loop(
@@ -328,9 +343,9 @@ def _call(kernel: Named, places: Places, results: Sequence[Place]) -> Call:
 
 
 def _rows(values: Array) -> Array:
-    """(rows, numbers) of columns."""
+    """(rows, numbers) of columns, in memory of their own."""
     blocks, numbers, lanes = values.shape
-    return np.moveaxis(values, -1, 1).reshape(blocks * lanes, numbers)
+    return np.moveaxis(values, -1, 1).copy().reshape(blocks * lanes, numbers)
 
 
 def _of_rows(value: Array, core: Shape) -> Place:

@@ -17,13 +17,13 @@ from tauforge.evaluation.unmodified import own_methods
 from tauforge.robots.capabilities import Fields
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import StateSpace
-from tauforge.simulation.integrators import ENDING_ERRORS, RAN_AWAY, rk4
+from tauforge.simulation.integrators import ENDING_ERRORS, RAN_AWAY, ran_away, rk4
 from tauforge.simulation.recording import METHODS
 from tauforge.simulation.rollout_task import RolloutTask
 
 Acceleration = Callable[[Array, Array, Array], Array]  # of positions, velocities and forces
 RatesUnder = Callable[[Array, Array], Array]  # of states and forces
-NO_FORCES = "the controller returned non-finite forces"
+NO_FORCES = "the actuator forces are not finite"
 
 
 class MethodLoop:
@@ -84,8 +84,9 @@ class MethodLoop:
         return self._noted(rows, y, force, rates_of(self.plant, fields, len(rows)))
 
     def _noted(self, rows: Array, y: Array, force: Array, rates: RatesUnder) -> Array:
-        """After a step; notes a reason for every row that had a state and has none then."""
+        """After a step; notes a reason for every row that had a state and has none then, as if it ran away."""
         reached = self._stepped(rates, y, force)
+        reached[ran_away(reached)] = np.nan
         for k in np.flatnonzero(~np.isfinite(reached).all(axis=-1) & np.isfinite(y).all(axis=-1)):
             self.reasons.setdefault(int(rows[k]), self._reason(int(rows[k]), y[k], force[k]))
         return reached

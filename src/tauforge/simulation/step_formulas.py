@@ -22,7 +22,7 @@ from tauforge.kernels.specification import Shape, Specification, inputs_of
 from tauforge.robots.loads import PAYLOAD
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import ALONE, Judged, PlainFormulas, StateFormulas, formula_results
-from tauforge.simulation.integrators import WEIGHTS, rk4
+from tauforge.simulation.integrators import FAR, WEIGHTS, rk4
 from tauforge.tracing.differentiation import pulled_back
 from tauforge.tracing.graph import Graph, trace
 
@@ -149,7 +149,7 @@ class StepFormulas:
             found = iter([[x for name in slopes for x in given[name]] for slopes in stages])
             y = np.array(self._y(given), dtype=object)
             reached = rk4(lambda _, __: np.array(next(found), dtype=object), 0.0, y, self.h)
-            return self._tainted(self._space.renewed(self._plant.model, list(reached)))
+            return self._tainted(self._renewed(self._plant.model, list(reached)))
 
         return self._specified("end", formula, arguments, tuple(self.state.values()))
 
@@ -341,8 +341,13 @@ class StepFormulas:
             preferences.extend(found.preferences)
             return np.array(found.values, dtype=object)
 
-        values, *last = space.renewed(model, list(rk4(rates, 0.0, np.array(self._y(more), dtype=object), self.h)))
+        values, *last = self._renewed(model, list(rk4(rates, 0.0, np.array(self._y(more), dtype=object), self.h)))
         return self._tainted(Judged(values, (*doubts, *last[0]), (*preferences, *last[1])))
+
+    def _renewed(self, model: Any, y: Scalars) -> Judged:
+        """The state after a step; it is not good where the motion has run away."""
+        found = self._space.renewed(model, y)
+        return found._replace(doubts=(*found.doubts, *(x * x * (1 / FAR**2) for x in found.values)))
 
     def _tainted(self, found: Judged) -> list[Scalar]:
         """The values, NaN where they are not good."""

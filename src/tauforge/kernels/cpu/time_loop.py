@@ -59,6 +59,7 @@ PLAN = (  # the numbers of a plan; addresses are of arrays of the rows that are 
     "before_at",
     "limit_at",
 )
+STEPS, PLACES_AT = PLAN.index("steps"), PLAN.index("places_at")
 CALL = ("function", "table")  # address, and offset of its table in private memory
 OPERAND = ("base", "block", "private")  # bytes from block to block
 MOVING = ("table", "base", "block", "instant")  # bytes from one period to the next
@@ -360,8 +361,8 @@ class TimeLoop:
             for r in records
         ]
         self._tables = [np.array(table, np.int64) for table in (call_rows, operand_rows, moving_rows, record_rows)]
-        self._kept = (calls, records, state)  # what the plan has addresses of
-        self.plan = {
+        self._kept = [calls, state, [r.kept for r in records]]  # what the plan has addresses of
+        plan = {
             "lanes": rows_at_once(),
             "rows": rows,
             "hold": hold,
@@ -379,15 +380,22 @@ class TimeLoop:
             "before_at": address(self.before),
             "limit_at": address(self._limit),
         }
-        self.plan |= zip(("period_calls", "early_calls", "late_calls"), map(len, calls), strict=True)
+        plan |= zip(("period_calls", "early_calls", "late_calls"), map(len, calls), strict=True)
         names = ("calls_at", "operands_at", "moving_at", "records_at")
-        self.plan |= zip(names, map(address, self._tables), strict=True)
+        plan |= zip(names, map(address, self._tables), strict=True)
+        self._plan = np.array([plan.get(name, 0) for name in PLAN], np.int64)  # `run` knows what is missing
+        self._plan_at = address(self._plan)
         kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
         self._run = kind(loop_code(host()).address("run"))
 
     def restart(self) -> None:
         """Count steps from here."""
         self.done[:] = 0
+
+    def keep(self, kept: Sequence[Array]) -> None:
+        """Put records into other arrays (rows, places, numbers), of the same strides, from now on."""
+        self._tables[-1][:, RECORD.index("target")] = [address(array) for array in kept]
+        self._kept[-1] = kept
 
     def run(self, places: Array) -> bool:
         """All blocks to the end of these steps, or until a row stops them; whether all are at the end.
@@ -396,17 +404,16 @@ class TimeLoop:
         """
         self.stopped[:] = 0
         steps, blocks = len(places) - 1, len(self.done)
-        known = {**self.plan, "steps": steps, "places_at": address(places)}
-        plan = np.array([known[name] for name in PLAN], np.int64)
-        work = self.rows * (steps - int(self.done.min()))
-        shares = min(blocks, max(1, work // SMALLEST_SHARE))
-        workers = min(get_threads(), shares)
+        self._plan[STEPS], self._plan[PLACES_AT] = steps, address(places)
+        work = self.rows * (steps - int(self.done.min())) if blocks > 1 else 0
+        shares = min(blocks, work // SMALLEST_SHARE)
+        workers = min(get_threads(), shares) if shares > 1 else 1
         shares = min(shares, SHARES * workers) if workers > 1 else 1
 
         def share(k: int) -> None:
             memory = np.empty(self._bytes, np.uint8)
             private = _aligned(address(memory))
-            self._run(address(plan), private, blocks * k // shares, blocks * (k + 1) // shares)
+            self._run(self._plan_at, private, blocks * k // shares, blocks * (k + 1) // shares)
 
         if workers > 1:
             in_turn(share, shares, workers)

@@ -1,0 +1,365 @@
+"""`tf.World`: copies of a robot that stay in memory and are stepped under forces that the caller chooses.
+
+Environments for learning and samplers ask for one step at a time. All that a run prepares, such as the plan of the time
+loop, is made once here. The states lie where they are stepped: in the columns of the compiled loop, in one array for
+the robot's own methods, or on a GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauforge.arrays import Array, real_numbers
+from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.evaluation.arguments import in_rows
+from tauforge.evaluation.array_libraries import choice_of, module_of
+from tauforge.kernels.backends import backend_of
+from tauforge.kernels.cuda import arrays
+from tauforge.kernels.cuda.arrays import KERNEL_DTYPES, is_on_gpu
+from tauforge.robots.loads import Payload
+from tauforge.robots.robot import Robot
+from tauforge.simulation import checks
+from tauforge.simulation.compiled_loop import CompiledLoop
+from tauforge.simulation.gpu_rollouts import gpu_formulas
+from tauforge.simulation.integrators import RAN_AWAY, ran_away
+from tauforge.simulation.method_loop import MethodLoop
+from tauforge.simulation.recording import MACHINE_CODE
+from tauforge.simulation.rollout_task import RolloutTask, rollout_task
+from tauforge.simulation.rollouts import loop_of
+from tauforge.simulation.stability import warn_of_stiffness
+from tauforge.validation import shown
+
+Found = Sequence[Any]  # positions (n, N) and velocities (n, n), new arrays
+
+
+class Rows(Protocol):
+    """All rows, where they are stepped."""
+
+    @property
+    def stepped_by(self) -> str: ...
+
+    @property
+    def reasons(self) -> dict[int, str] | None: ...
+
+    def put(self, rows: Array, y: Array) -> None:
+        """Let these rows have other states (k, numbers)."""
+
+    def read(self) -> Found: ...
+
+    def step(self, force: Any, steps: int) -> Found:
+        """force: (n, m) or (m,), held over all steps"""
+
+
+class World:
+    """n copies of a robot. Each is a row, which is stepped under given forces and starts again when it is told to.
+
+    robot:        what moves
+    n:            rows
+    step:         s, of the integrator, which is classical Runge-Kutta
+    varying:      fields of the robot, an array with a leading n each, as in `rollout`
+    payload:      what the robot holds, one or a batch of n
+    force_limits: (m,) largest sizes of the actuator forces, or "robot" for the robot's own; None for no limit
+    like:         an array of NumPy (the default), torch, JAX or CuPy: results are arrays of its library. If it is on a
+                  GPU, all rows are there, in its precision
+
+    Arrays of torch and JAX on the processor may also be given without `like`: the answer to a call is of their library.
+    Every result has memory of its own. Steps are not differentiated, nor recorded by `jax.jit`
+    (`differentiable_rollout` gives gradients). One thread at a time may step a world.
+    A row that runs away, beyond 1e9 rad, m or a rate, or that has no accelerations, is NaN until it is reset, and
+    touches no other row.
+    Identity: steps under forces are those of `rollout(forces=...)`, to the last bit.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        n: int = 256,
+        *,
+        step: float = 2e-3,
+        varying: Mapping[str, ArrayLike] | None = None,
+        payload: Payload | None = None,
+        force_limits: ArrayLike | str | None = None,
+        like: Any = None,
+    ) -> None:
+        checks.check_robot("robot", robot)
+        self.robot, self.n, self.like = robot, checks.whole_number("n", n), like
+        given: dict[str, Any] = {"step": step, "duration": step, "control_period": step}
+        initial = _start(robot, self.n, like)
+        self._task = rollout_task(robot, initial=initial, varying=varying, payload=payload, **given)
+        self._rows, m = _rows_of(self._task), len(robot.actuators)
+        self._count, self._begun = 0, np.zeros(self.n, int)  # steps: those made, and those made when a row was reset
+        self._shapes, limits = [(self.n, m), (m,)], checks.force_limits(robot, force_limits)
+        self._xp, dtype = arrays.cupy() if self._task.on_gpu else np, self._task.position.dtype
+        with self._task.device:
+            self._zero = self._xp.zeros(m, dtype)
+            self._limits = None if limits is None else [self._xp.asarray(x, dtype) for x in (-limits, limits)]
+        self._fields: dict[str, Array] = {}
+        if not self._task.on_gpu:
+            self._fields = in_rows(robot, self._task.plant_fields, self.n)
+            warn_of_stiffness(robot, self._task.position, self._task.schedule.step, fields=self._fields)
+        self.reset()
+
+    def __repr__(self) -> str:
+        return f"World({self.robot.name}, n={self.n}, step={self._task.schedule.step:g})"
+
+    def __reduce__(self) -> NoReturn:
+        remedy = "Make another World, and reset it with this one's position and velocity"
+        raise UnsupportedFeatureError("a World has memory that is not copied", field="copy", remedy=remedy)
+
+    def step(self, forces: ArrayLike | None = None, *, steps: int = 1) -> tuple[Any, Any]:
+        """Positions (n, N) and velocities (n, n) after steps under forces.
+
+        forces: (n, m) or (m,) N m or N, held over all steps; None for none
+        """
+        count = 1 if steps == 1 else checks.whole_number("steps", steps)
+        found = self._rows.step(self._forces(forces), count)
+        self._count += count
+        return self._answer(found, forces)
+
+    def reset(
+        self, rows: ArrayLike | None = None, position: ArrayLike | None = None, velocity: ArrayLike | None = None
+    ) -> tuple[Any, Any]:
+        """Positions (n, N) and velocities (n, n) of all rows, after some were given another state.
+
+        rows:     their numbers (k,), or a mask (n,); None for all
+        position: (k, N) or (N,); coordinates (k, n) or (n,) will do; None for the robot's default position
+        velocity: (k, n) or (n,); None for rest
+        """
+        chosen, robot, space = self._chosen(rows), self.robot, self.robot.state_space
+        q = robot.positions.default if position is None else self._state("position", position, len(chosen))
+        qd = np.zeros(robot.n) if velocity is None else self._state("velocity", velocity, len(chosen))
+        q, qd = (np.broadcast_to(x, (len(chosen), x.shape[-1])) for x in (robot.positions.at(q), qd))
+        with np.errstate(all="ignore"):
+            y = np.array(space.pack(q, qd))
+            lost = dict.fromkeys(np.flatnonzero(ran_away(y)).tolist(), RAN_AWAY)
+            if not self._task.on_gpu:  # as in `rollout`
+                lost |= space.start_refusals(q, qd, {name: x[chosen] for name, x in self._fields.items()})
+        y[list(lost)] = np.nan
+        self._rows.put(chosen, y)
+        self._begun[chosen] = self._count
+        if self.reasons is not None:
+            for row in self.reasons.keys() & chosen.tolist() if self.reasons else ():
+                del self.reasons[row]
+            self.reasons.update((int(chosen[k]), why) for k, why in lost.items())
+        return self._answer(self._rows.read(), position, velocity)
+
+    @property
+    def position(self) -> Any:
+        """(n, N) rad or m; of a platform poses; of a mechanism with loops all of its joints."""
+        return self._answer(self._rows.read())[0]
+
+    @property
+    def velocity(self) -> Any:
+        """(n, n) rad/s or m/s; of a platform twists."""
+        return self._answer(self._rows.read())[1]
+
+    @property
+    def time(self) -> Array:
+        """(n,) s since each row was reset, as an array of NumPy."""
+        return self._task.schedule.step * (self._count - self._begun)
+
+    @property
+    def reasons(self) -> dict[int, str] | None:
+        """Why rows are NaN, by their numbers; None on a GPU."""
+        return self._rows.reasons
+
+    @property
+    def stepped_by(self) -> str:
+        """As in `Recording`."""
+        return self._rows.stepped_by
+
+    def _forces(self, given: Any) -> Any:
+        """(n, m) or (m,), where the rows are, within the limits."""
+        if given is None:
+            return self._zero
+        if self._task.on_gpu:
+            force = arrays.on_device("forces", given)
+            if force.dtype != self._zero.dtype:
+                raise ShapeError("forces", expected=f"{self._zero.dtype} numbers", got=str(force.dtype))
+        elif type(given) is np.ndarray and given.dtype == float:
+            force = given
+        else:
+            if is_on_gpu(given):
+                hint = "Make the World with like=, an array on that GPU"
+                raise ShapeError("forces", expected="an array where the rows are", got="one on a GPU", hint=hint)
+            force = checks.numbers(_here("forces", given))
+        if force.shape not in self._shapes:
+            rows, one = self._shapes
+            got = str(force.shape) if force.ndim else shown(given)
+            raise ShapeError("forces", expected=f"{rows} or {one} numbers", got=got)
+        if self._limits is not None:
+            least, most = self._limits
+            force = self._xp.minimum(self._xp.maximum(force, least), most)
+        return force
+
+    def _chosen(self, rows: Any) -> Array:
+        """(k,) row numbers."""
+        if rows is None:
+            return np.arange(self.n)
+        try:
+            found = real_numbers(_here("rows", rows), "biuf")
+        except ValueError:
+            found = np.array(np.nan)
+        if found.dtype.kind == "b" and found.shape == (self.n,):
+            return np.flatnonzero(found)
+        found = np.atleast_1d(found.astype(int) if not found.size else found)
+        if found.dtype.kind not in "iu" or found.ndim > 1 or ((found < 0) | (found >= self.n)).any():
+            raise ShapeError(
+                "rows", expected=f"row numbers from 0 to {self.n - 1}, or a mask ({self.n},)", got=shown(rows)
+            )
+        return found
+
+    def _state(self, name: str, given: Any, rows: int) -> Array:
+        """(rows, numbers) or (numbers,)"""
+        sizes = checks.position_sizes(self.robot) if name == "position" else (self.robot.n,)
+        found = checks.numbers(_here(name, given))
+        if found.shape not in [shape for size in sizes for shape in ((rows, size), (size,))]:
+            expected = " or ".join(f"({rows}, {size}), ({size},)" for size in sizes)
+            raise ShapeError(name, expected=f"{expected} numbers", got=str(found.shape) if found.ndim else shown(given))
+        return found
+
+    def _answer(self, found: Found, *given: Any) -> tuple[Any, Any]:
+        """Arrays of the library of what was given, or else of `like`."""
+        choice = choice_of((*given, self.like))
+        if choice is not None and self._task.on_gpu:
+            kept = isinstance(choice.first, type(found[0]))
+            found = found if kept else [choice.library.namespace.from_dlpack(x) for x in found]
+        elif choice is not None:
+            found = [choice.library.array_like(x, choice.first) for x in found]
+        position, velocity = found
+        return position, velocity
+
+
+class CompiledRows:
+    """All rows in the columns of a compiled loop."""
+
+    def __init__(self, loop: CompiledLoop) -> None:
+        self.loop, rows = loop, loop.task.rows
+        self._shapes = [(rows, width) for width in loop.widths]
+        self._loop = loop.loop(loop.room(1)[: len(loop.widths)])
+        self._force = loop.force.swapaxes(1, 2)  # (blocks, lanes, m)
+        full, last = divmod(rows, self._force.shape[1])
+        self._full, self._last, self._whole = self._force[:full], self._force[full:, :last], rows - last
+        self._places = np.array([-1, 0])
+
+    @property
+    def stepped_by(self) -> str:
+        return self.loop.stepped_by
+
+    @property
+    def reasons(self) -> dict[int, str]:
+        return self.loop.reasons
+
+    def put(self, rows: Array, y: Array) -> None:
+        self.loop.put(rows, y)
+
+    def read(self) -> Found:
+        return self.loop.read(self.loop.state_now)
+
+    def step(self, force: Array, steps: int) -> Found:
+        if force.ndim == 1:
+            self._force[...] = force
+        else:
+            self._full[...] = force[: self._whole].reshape(self._full.shape)
+            self._last[...] = force[self._whole :]
+        if len(self._places) != steps + 1:
+            self._places = np.append(np.full(steps, -1), 0)
+        kept = [np.empty(shape) for shape in self._shapes]
+        self._loop.keep(kept)
+        self.loop.run(self._loop, self._places)
+        return self.loop.read(kept)
+
+
+class MethodRows:
+    """All rows as states of the integrators."""
+
+    def __init__(self, loop: MethodLoop) -> None:
+        self.loop, task = loop, loop.task
+        self.y = np.array(loop.space.pack(task.position, task.velocity))
+
+    @property
+    def stepped_by(self) -> str:
+        return self.loop.stepped_by
+
+    @property
+    def reasons(self) -> dict[int, str]:
+        return self.loop.reasons
+
+    def put(self, rows: Array, y: Array) -> None:
+        self.y[rows] = y
+
+    def read(self) -> Found:
+        return np.array(self.loop.space.position(self.y)), np.array(self.loop.space.velocity(self.y))
+
+    def step(self, force: Array, steps: int) -> Found:
+        forces = np.array(np.broadcast_to(force, (len(self.y), force.shape[-1])))
+        with np.errstate(all="ignore"):
+            for _ in range(steps):
+                self.y = self.loop.held(self.y, forces)
+        return self.read()
+
+
+class GpuRows:
+    """All rows on a GPU: one kernel makes a step, by which the state stays there."""
+
+    stepped_by, reasons = MACHINE_CODE, None
+
+    def __init__(self, task: RolloutTask) -> None:
+        self.task, formulas, cupy, cuda = task, gpu_formulas(task), arrays.cupy(), backend_of("cuda")
+        dtype = str(task.position.dtype)
+        with task.device:
+            self._held = cuda.compile(formulas.held_step(), dtype)
+            self._unpacked = cuda.compile(formulas.unpacked(), dtype) if task.may_refuse else None
+            self._forced, self.widths = bool(formulas.forces), [numbers for (numbers,) in formulas.state.values()]
+            self._state: list[Any] = [cupy.empty((task.rows, width), dtype) for width in self.widths]
+            self._fixed = [cupy.asarray(value, dtype) for value in task.plant_numbers.values()]
+
+    def put(self, rows: Array, y: Array) -> None:
+        cupy = arrays.cupy()
+        with self.task.device:
+            for part, values in zip(self._state, np.split(y, np.cumsum(self.widths)[:-1], axis=-1), strict=True):
+                part[cupy.asarray(rows)] = cupy.asarray(values, part.dtype)
+
+    def read(self) -> Found:
+        with self.task.device:
+            return [x.copy() for x in self._state] if self._unpacked is None else self._unpacked(*self._state)
+
+    def step(self, force: Any, steps: int) -> Found:
+        with self.task.device:
+            for _ in range(steps):
+                found = self._held(*self._state, *([force] if self._forced else []), *self._fixed)
+                self._state = list(found) if isinstance(found, tuple) else [found]
+        return self.read()
+
+
+def _rows_of(task: RolloutTask) -> Rows:
+    if task.on_gpu:
+        return GpuRows(task)
+    loop = loop_of(task)
+    return CompiledRows(loop) if isinstance(loop, CompiledLoop) else MethodRows(loop)
+
+
+def _start(robot: Robot, rows: int, like: Any) -> tuple[Any, Any]:
+    """Default positions and rest, on the GPU of `like` if it is on one."""
+    q, qd = np.tile(robot.positions.default, (rows, 1)), np.zeros((rows, robot.n))
+    if like is not None and not isinstance(like, np.ndarray) and module_of(like) is None:
+        raise ShapeError("like", expected="an array of NumPy, torch, JAX or CuPy", got=shown(like))
+    if not is_on_gpu(like):
+        return q, qd
+    model = arrays.on_device("like", like)
+    if str(model.dtype) not in KERNEL_DTYPES:
+        raise ShapeError("like", expected="float64 or float32 numbers", got=str(model.dtype))
+    with model.device:
+        return arrays.cupy().asarray(q, model.dtype), arrays.cupy().asarray(qd, model.dtype)
+
+
+def _here(name: str, value: Any) -> Any:
+    """What is given in the processor's memory, for NumPy."""
+    if is_on_gpu(value):
+        return arrays.on_device(name, value).get()
+    choice = choice_of((value,))
+    return value if choice is None else choice.library.values_of(value, f"World's {name}")

@@ -217,16 +217,22 @@ def whole_number(name: str, value: object) -> int:
     return int(value)
 
 
-def force_limits(robot: Robot, given: ArrayLike | str | None) -> Array | None:
-    """(m,) largest sizes of the forces; "robot" for the robot's own."""
+def force_limits(robot: Robot, given: ArrayLike | str | None, *, of_rows: bool = False) -> Array | None:
+    """(m,) largest sizes of the forces; "robot" for the robot's own. None without limits or actuators.
+
+    of_rows: may be (N, m)
+    """
     m = len(robot.actuators)
     if given is None:
         return None
     if isinstance(given, str):
         if given != "robot":
             raise ShapeError("force_limits", expected=f"{m} numbers, 'robot' or None", got=repr(given))
-        return robot.max_forces
-    limits = numbers(given)
-    if limits.shape not in ((), (m,)) or not (limits > 0).all():
-        raise ShapeError("force_limits", expected=f"one number > 0, or {m}", got=f"{given!r}")
-    return np.broadcast_to(limits, (m,))
+        limits = robot.max_forces
+    else:
+        limits = numbers(given)
+        fits = limits.shape in ((), (m,)) or (of_rows and limits.ndim == 2 and limits.shape[-1] == m)
+        if not fits or not (limits > 0).all():
+            expected = f"one number > 0, or {m}" + (f", or (N, {m})" if of_rows else "")
+            raise ShapeError("force_limits", expected=expected, got=f"{given!r}")
+    return np.broadcast_to(limits, (*limits.shape[:-1], m)) if m else None

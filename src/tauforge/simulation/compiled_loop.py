@@ -20,14 +20,14 @@ from tauforge.simulation.integrators import AHEAD as STAGES
 from tauforge.simulation.method_loop import MethodLoop
 from tauforge.simulation.recording import MACHINE_CODE, METHODS
 from tauforge.simulation.rollout_task import RolloutTask
-from tauforge.simulation.step_formulas import ADDED, AHEAD, FORCE, LIMITS, StepFormulas
+from tauforge.simulation.step_formulas import ADDED, AHEAD, FORCE, StepFormulas
 from tauforge.validation import counted
 
 STEPS_AT_ONCE = 2**18  # of single rows, between two looks at the keyboard: some hundredths of a second
 ROWS_AT_ONCE = 512  # of a recording, which are looked at and completed at once
 PERIODS_AT_ONCE = 4096  # for whose targets there is room
 FINITE = float(np.finfo(float).max)
-SHARED = (*TARGETS, TIME, AHEAD, LIMITS)  # arguments that all rows share
+SHARED = (*TARGETS, TIME, AHEAD)  # arguments that all rows share
 Named = tuple[Loaded, list[str]]  # machine code, and the names of its arguments
 Places = Mapping[str, Place]  # of operands, by the names of the formulas
 
@@ -45,9 +45,8 @@ class Force(NamedTuple):
 class CompiledLoop:
     """All rows of a task, from period to period.
 
-    state, force: (blocks, numbers, lanes), stepped in place; with limits, forces are followed by those asked for
+    state, force: (blocks, numbers, lanes), stepped in place; with limits, forces are followed by those wanted
     own:          makes the steps for rows that the kernels refuse, which become NaN; None leaves them so
-    limits:       (m,) largest sizes of the forces
     continuous:   whether the law is asked in every stage of a step, which is the control period
     far:          beyond, `advance` stops; 0 for no limit
     NoKernelError where there is no machine code to be had: too many operations, no memory for it, or a method of the
@@ -60,12 +59,11 @@ class CompiledLoop:
         formulas: StepFormulas,
         own: Callable[[], MethodLoop] | None = None,
         *,
-        limits: Array | None = None,
         continuous: bool = False,
         far: float = 0.0,
     ) -> None:
         self.task, self.formulas, self.space, self.own = task, formulas, task.plant.state_space, own
-        self.limits, self.continuous, self.far = limits, continuous, far
+        self.continuous, self.far = continuous, far
         self.reasons: dict[int, str] = {}
         self.by_methods = 0  # steps of single rows that others make
         self._steps: MethodLoop | None = None
@@ -75,7 +73,7 @@ class CompiledLoop:
         self._stage, self._end = _compiled(formulas.stage()), _compiled(formulas.end())
         self.widths = [numbers for (numbers,) in formulas.state.values()]
         self.state = columns(task.rows, sum(self.widths))
-        self.force = columns(task.rows, 2 * m if formulas.limits else m)
+        self.force = columns(task.rows, *formulas.answer_shape)
         self.most = max(1, min(schedule.periods, PERIODS_AT_ONCE, STEPS_AT_ONCE // (task.rows * schedule.substeps)))
         instants = (2 if continuous else 1) * self.most + 1
         self.targets = [np.zeros((instants, math.prod(core))) for core in formulas.targets.values()]
@@ -85,18 +83,19 @@ class CompiledLoop:
             self._added = task.forces.reshape(-1, schedule.periods, m)
             self.added = columns(len(self._added), self.most + 1, m)
         self._still, self._ahead = columns(1, max(self.widths)), formulas.h * np.array((0.0, *STAGES))
-        cores = formulas.gains | formulas.fields
-        given = zip(cores.items(), (*task.gains.values(), *task.plant_numbers.values()), strict=True)
+        cores = formulas.gains | formulas.fields | formulas.limits
+        given = zip(cores.items(), task.constants, strict=True)
         self._fixed = {name: _of_rows(value, core) for (name, core), value in given}
-        if limits is not None:
-            self._fixed[LIMITS] = Place(np.ascontiguousarray(limits, float))
 
     @property
     def stepped_by(self) -> str:
         return f"{MACHINE_CODE}; {counted(self.by_methods, 'step')} by {METHODS}" if self.by_methods else MACHINE_CODE
 
     def records(self, kept: Sequence[int], report: Callable[[float], None]) -> tuple[Array, Array, Array]:
-        """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods."""
+        """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods.
+
+        With limits, forces are followed by those wanted.
+        """
         task, schedule = self.task, self.task.schedule
         fill(self.state, self.space.pack(task.position, task.velocity))
         self.recall(task.memory)
@@ -322,13 +321,13 @@ class CompiledLoop:
 
 
 def compiled_loop(
-    task: RolloutTask, own: Callable[[], MethodLoop] | None = None, *, limits: Array | None = None, **options: Any
+    task: RolloutTask, own: Callable[[], MethodLoop] | None = None, **options: Any
 ) -> CompiledLoop | str:
     """The loop, or the reason why there is none."""
     if not kernels_allowed():
         return "kernels are switched off"
     try:
-        return CompiledLoop(task, task.formulas(limits=limits is not None), own, limits=limits, **options)
+        return CompiledLoop(task, task.formulas(), own, **options)
     except NoKernelError as error:
         return str(error)
 

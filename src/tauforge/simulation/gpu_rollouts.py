@@ -24,7 +24,7 @@ from tauforge.kernels.cuda.loop_source import Loop, loop_source
 from tauforge.kernels.specification import Shape, inputs_of
 from tauforge.simulation.integrators import AHEAD, FAR, WEIGHTS
 from tauforge.simulation.rollout_task import RolloutTask, RowGradients
-from tauforge.simulation.step_formulas import StepFormulas, field_shape
+from tauforge.simulation.step_formulas import StepFormulas
 
 ONE_KERNEL_OPERATIONS = 16_000  # of a step of states that have doubts: larger ones take long to compile
 RECENT = 32  # kernels that are kept
@@ -58,7 +58,7 @@ class Operands:
     """Inputs of the kernels of a rollout: the same for the steps and for the reverse pass.
 
     prescribed: (periods + 1, numbers), the targets
-    constants:  (numbers, N), gains, fields and payload
+    constants:  (numbers, N), by `RolloutTask.constants`
     added:      the forces with the strides of rows, periods and numbers
     """
 
@@ -70,9 +70,9 @@ class Operands:
             times = task.schedule.period * np.arange(task.schedule.periods + 1)
             sampled = [*task.motion.sample(times), times[:, None]][: len(formulas.targets)]
             self.prescribed = cupy.asarray(np.concatenate(sampled, axis=1), dtype)
-        gains = list(zip(task.gains.values(), formulas.gains.values(), strict=True))
-        fields = [(value, field_shape(task.plant, name)) for name, value in task.plant_numbers.items()]
-        whole = [cupy.broadcast_to(cupy.asarray(value, dtype), (rows, *core)) for value, core in (*gains, *fields)]
+        cores = formulas.gains | formulas.fields | formulas.limits
+        given = zip(task.constants, cores.values(), strict=True)
+        whole = [cupy.broadcast_to(cupy.asarray(value, dtype), (rows, *core)) for value, core in given]
         parts = [value.reshape(rows, math.prod(value.shape[1:])).T for value in whole]
         self.constants = cupy.ascontiguousarray(cupy.concatenate(parts)) if parts else cupy.empty(0, dtype)
         self.added: list[Any] = []
@@ -93,18 +93,20 @@ class Operands:
 
 
 def gpu_records(task: RolloutTask, every: int) -> tuple[Any, Any, Any]:
-    """Positions, velocities and forces (N, k, ...), every so many periods and at the end."""
+    """Positions, velocities and forces (N, k, ...), every so many periods and at the end.
+
+    With limits, forces are followed by those wanted.
+    """
     formulas = gpu_formulas(task)
     with task.device:
         state = (task.position, task.velocity)
         if task.may_refuse:
             state = backend_of("cuda").compile(formulas.packed(), str(task.position.dtype))(*state)
         records = filled_records(task, loop_of(formulas), Operands(task, formulas), every, state)
-        if not task.may_refuse:
-            return parts_of(task, records)
-        *parts, force = columns_of(records, [*formulas.state.values(), formulas.forces_shape])
-        unpacked = backend_of("cuda").compile(formulas.unpacked(), str(task.position.dtype))
-        position, velocity = unpacked(*parts)
+        *parts, force = columns_of(records, [*formulas.state.values(), formulas.answer_shape])
+        if task.may_refuse:
+            parts = backend_of("cuda").compile(formulas.unpacked(), str(task.position.dtype))(*parts)
+        position, velocity = parts
         return position, velocity, force
 
 

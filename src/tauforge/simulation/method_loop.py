@@ -39,14 +39,15 @@ class MethodLoop:
         self.task, self.plant, self.space, self.h = task, plant, plant.state_space, task.schedule.step
         self.rates, self.fields = rates_of(plant, fields, rows), in_rows(plant, fields, rows)
         self.reasons: dict[int, str] = {}
+        self.m = len(plant.actuators)
         self._law: RunningLaw | None = None
 
     def records(self, kept: Sequence[int], report: Callable[[float], None]) -> tuple[Array, Array, Array]:
-        """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods."""
+        """By `CompiledLoop.records`."""
         task, schedule, plant, space = self.task, self.task.schedule, self.plant, self.space
         y = space.pack(task.position, task.velocity)
         self._law = None if task.controller is None else RunningLaw(task.controller, (task.rows,))
-        widths = (plant.positions.size, plant.n, len(plant.actuators))
+        widths = (plant.positions.size, plant.n, self.m if task.limits is None else 2 * self.m)
         position, velocity, force = (np.empty((task.rows, len(kept), width)) for width in widths)
         places = {k: place for place, k in enumerate(kept)}
         for k in range(schedule.periods + 1):
@@ -61,27 +62,31 @@ class MethodLoop:
         return position, velocity, force
 
     def forces(self, k: int, y: Array, rows: Array | slice = slice(None)) -> Array:
-        """(N, m) at an instant. rows: whose states these are"""
+        """(N, m) at an instant; with limits followed by those wanted. rows: whose states these are"""
         task, target, added = self.task, self.task.target(k), self.task.added(k)
-        force = np.zeros((len(y), len(self.plant.actuators)))
+        force = np.zeros((len(y), self.m))
         if added is not None:
             force += added[rows] if added.ndim > 1 else added
-        law = self._law or task.controller
-        if law is None or target is None:
-            return force
-        seen = (task.schedule.period * k, self.space.position(y), self.space.velocity(y), target)
-        force += law.force(*seen)
-        if self._law is not None:
-            self._law.remember(*seen, force)
-        return force
+        law, asked = self._law or task.controller, None
+        if law is not None and target is not None:
+            asked = (task.schedule.period * k, self.space.position(y), self.space.velocity(y), target)
+            force += law.force(*asked)
+        answer = force
+        if task.limits is not None:
+            most = task.limits[rows] if task.limits.ndim > 1 else task.limits
+            wanted, force = force, np.clip(force, -most, most)
+            answer = np.concatenate([force, wanted], axis=-1)
+        if self._law is not None and asked is not None:
+            self._law.remember(*asked, force)
+        return answer
 
     def held(self, y: Array, force: Array) -> Array:
-        return self._noted(np.arange(len(y)), y, force, self.rates)
+        return self._noted(np.arange(len(y)), y, force[:, : self.m], self.rates)
 
     def some_held(self, rows: Array, y: Array, force: Array) -> Array:
         """States after a step of some rows alone; y, force: theirs"""
         fields = {name: value[rows] for name, value in self.fields.items()}
-        return self._noted(rows, y, force, rates_of(self.plant, fields, len(rows)))
+        return self._noted(rows, y, force[:, : self.m], rates_of(self.plant, fields, len(rows)))
 
     def _noted(self, rows: Array, y: Array, force: Array, rates: RatesUnder) -> Array:
         """After a step; notes a reason for every row that had a state and has none then, as if it ran away."""

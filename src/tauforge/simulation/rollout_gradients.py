@@ -68,7 +68,8 @@ def differentiable_rollout(*given: Any, **options: Any) -> tuple[rollouts.Rollou
     forces that was given.
 
     What rows share, such as gains (n, n), gets the sum over the rows. Rows that ran away have NaN gradients, and no
-    part in such sums. States are kept at intervals and computed again in between where they would take too much memory.
+    part in such sums. A force at its limit has no gradient by what the law wants. States are kept at intervals and
+    computed again in between where they would take too much memory.
     With initial states on a GPU everything stays there.
     Identity: the gradients equal differences of rollouts, and those of the same steps in JAX.
     """
@@ -83,6 +84,12 @@ def differentiable_rollout(*given: Any, **options: Any) -> tuple[rollouts.Rollou
         problem = f"gradients through rollouts of {plant.name} run on the processor only"
         remedy = "Give the initial states as NumPy arrays"
         raise UnsupportedFeatureError(problem, field="rollout", remedy=remedy)
+    if task.limits is not None and task.on_gpu:
+        raise UnsupportedFeatureError(
+            "gradients through force limits are computed on the processor only",
+            field="force_limits",
+            remedy="Give the initial states as NumPy arrays",
+        )
     if initial is not None and (entries := np.shape(initial[0])[-1]) != plant.n:
         problem = f"gradients are by the {plant.n} coordinates of {plant.name}, and the initial positions have"
         remedy = "Give the coordinates alone"
@@ -210,11 +217,13 @@ class ProcessorReversePass:
                     later = later or self._periods(k)
                     states, force = later.pop()
                     for y in reversed(states):
-                        bar = self.step(y, force, bar, [force_bar, *moved])
+                        bar = self.step(y, force[:, :m], bar, [force_bar, *moved])
                 y = states[0]
                 place = recorded_at.get(k)
                 if place is not None:
-                    force_bar = force_bar + by_force[:, place]
+                    force_bar = force_bar + by_force[:, place, :m]
+                if task.limits is not None:
+                    force_bar = np.where(np.abs(force[:, :m]) < np.abs(force[:, m:]), 0.0, force_bar)
                 if by_added is not None and k < schedule.periods:
                     by_added[:, k] = force_bar
                 target = task.target(k)

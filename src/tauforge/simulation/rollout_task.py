@@ -65,6 +65,7 @@ class RolloutTask(NamedTuple):
     fields:             of the plant, likewise
     payload:            what the plant holds
     forces:             (N, periods, m) or (periods, m), added to those of the law
+    limits:             (N, m) or (m,), largest sizes of the forces
     """
 
     controller: Controller | None
@@ -77,6 +78,7 @@ class RolloutTask(NamedTuple):
     payload: Payload | None
     forces: Any | None
     schedule: Schedule
+    limits: Any | None = None
 
     @property
     def rows(self) -> int:
@@ -119,11 +121,16 @@ class RolloutTask(NamedTuple):
             return self.fields
         return {**self.fields, **self.plant._fields_carrying(self.payload, self.fields)}
 
-    def formulas(self, *, alone: bool = False, limits: bool = False) -> StepFormulas:
+    @property
+    def constants(self) -> list[Any]:
+        """What formulas take besides and in their order: gains, `plant_numbers` and limits, for all rows or each."""
+        return [*self.gains.values(), *self.plant_numbers.values(), *([] if self.limits is None else [self.limits])]
+
+    def formulas(self, *, alone: bool = False) -> StepFormulas:
         """NoKernelError where the law cannot be recorded, or there are no formulas of the plant."""
         if self.why_not_compiled is not None:
             raise NoKernelError(self.why_not_compiled)
-        given = Given(tuple(self.gains), tuple(self.plant_numbers), self.forces is not None, limits)
+        given = Given(tuple(self.gains), tuple(self.plant_numbers), self.forces is not None, self.limits is not None)
         return StepFormulas(self.controller, self.plant, given, self.schedule.step, alone=alone)
 
     @property
@@ -180,6 +187,7 @@ def rollout_task(
     payload: Payload | None = None,
     gains: Mapping[str, ArrayLike] | None = None,
     forces: ArrayLike | None = None,
+    force_limits: ArrayLike | str | None = None,
     record_every: int = 1,
 ) -> RolloutTask:
     """The arguments of `rollout`, checked."""
@@ -214,8 +222,11 @@ def rollout_task(
     shapes = _leading(real, fields, payload, own_gains, controller)
     if added is not None:
         shapes["forces"] = added.shape[:-2]
+    limits = checks.force_limits(real, force_limits, of_rows=True)
+    if limits is not None:
+        shapes["force_limits"] = limits.shape[:-1]
     q, qd = (_on_gpu if any(map(is_on_gpu, state)) else _on_processor)(state, shapes, real)
-    task = RolloutTask(controller, real, motion, q, qd, own_gains, fields, payload, added, schedule)
+    task = RolloutTask(controller, real, motion, q, qd, own_gains, fields, payload, added, schedule, limits)
     if payload is not None and not task.on_gpu:
         real._fields_carrying(payload, fields)  # says so where the plant cannot carry one
     if own_gains and task.why_not_compiled is not None:

@@ -48,6 +48,7 @@ class Rollout:
     force:           (N, k, m) N m or N, of the actuators on the robot
     target_position: (k, n) of the motion to follow
     places:          (n,) of the coordinates among the entries of a position; None where it has no others
+    clipped:         (N, k, m) which actuators give less than is wanted; None without force limits
     reasons:         why rows are NaN from some instant on, by their numbers; None on a GPU
     stepped_by:      as in `Recording`
     """
@@ -58,6 +59,7 @@ class Rollout:
     force: Array
     target_position: Array
     places: Array | None = None
+    clipped: Array | None = None
     reasons: dict[int, str] | None = None
     stepped_by: str = MACHINE_CODE
 
@@ -98,6 +100,7 @@ def rollout(
     payload: Payload | None = None,
     gains: Mapping[str, ArrayLike] | None = None,
     forces: ArrayLike | None = None,
+    force_limits: ArrayLike | str | None = None,
     record_every: int = 1,
     progress: bool | Report = False,
 ) -> Rollout:
@@ -118,6 +121,7 @@ def rollout(
     gains:          of the controller instead of its own, numbers and arrays of floats among its attributes, with a
                     leading N each: {"kp": (N, n, n)}, or one for all rows; they are not checked for stability
     forces:         (N, periods, m) or (periods, m), N m or N: in every control period added to those of the controller
+    force_limits:   (m,) or (N, m) largest sizes of the actuator forces, or "robot" for the plant's own; None for no limit
     record_every:   keeps one control instant in so many; the last is always kept
     progress:       True for a bar on the terminal, or a callable given the share done, from 0 to 1
 
@@ -145,6 +149,7 @@ def rollout(
         payload=payload,
         gains=gains,
         forces=forces,
+        force_limits=force_limits,
         record_every=record_every,
     )
     if controller is not None:
@@ -177,12 +182,17 @@ def with_reasons(runs: Rollout, known: Mapping[int, str]) -> Rollout:
 
 
 def rollout_of(task: RolloutTask, position: Any, velocity: Any, force: Any, stepped_by: str = MACHINE_CODE) -> Rollout:
+    """force: with limits followed by those wanted"""
     times = task.schedule.period * np.array(task.schedule.kept)
-    plant = task.plant
+    plant, clipped = task.plant, None
+    if task.limits is not None:
+        m = len(plant.actuators)
+        force, wanted = force[..., :m].copy(), force[..., m:]
+        clipped = abs(force) < abs(wanted)
     places = None
     if plant.positions.entries != plant.coordinates:
         places = plant.positions.coordinates(np.arange(plant.positions.size))
-    return Rollout(times, position, velocity, force, task.target_positions(), places, stepped_by=stepped_by)
+    return Rollout(times, position, velocity, force, task.target_positions(), places, clipped, stepped_by=stepped_by)
 
 
 def at_the_ends(task: RolloutTask, position: Array) -> tuple[Array, Fields]:

@@ -170,8 +170,9 @@ def steps_of(
     if any(reasons.values()):
         return next(reason for reason, holds in reasons.items() if holds)
     law = controller if isinstance(controller, Controller) else None
-    task = RolloutTask(law, real, loop.motion, position[None], velocity[None], {}, {}, None, None, schedule)
-    return compiled_loop(task, limits=loop.limits if loop.actuators else None, continuous=continuous, far=FAR)
+    state = position[None], velocity[None]
+    task = RolloutTask(law, real, loop.motion, *state, {}, {}, None, None, schedule, loop.limits)
+    return compiled_loop(task, continuous=continuous, far=FAR)
 
 
 @contextmanager

@@ -40,7 +40,7 @@ class Given(NamedTuple):
     gains:  attributes of the law
     fields: of the plant, and "payload" for the ten numbers of what it holds
     forces: whether forces are added to those of the law
-    limits: whether forces have limits, which all rows share
+    limits: whether forces have limits
     """
 
     gains: tuple[str, ...] = ()
@@ -80,6 +80,7 @@ class StepFormulas:
         self.gains = nothing if self._law is None else self._law.gains
         self.fields = {name: field_shape(plant, name) for name in given.fields}
         self.limits: Shapes = {LIMITS: self.forces_shape} if given.limits else nothing
+        self.answer_shape: Shape = ((2 if given.limits else 1) * len(plant.actuators),)
         self.forces: Shapes = {FORCE: self.forces_shape} if plant.actuators else nothing
         self.added: Shapes = {ADDED: self.forces_shape} if given.forces and plant.actuators else nothing
         self._position_and_velocity: Shapes = {"position": (plant.positions.size,), "velocity": (plant.n,)}
@@ -88,14 +89,14 @@ class StepFormulas:
     # ---------------------------------------------------------------------------------------------- the specifications
 
     def controlled_step(self) -> Specification:
-        """State, memory, targets, added forces, gains, fields -> state, memory, forces."""
-        arguments = self.state | self.memory | self.targets | self.added | self.gains | self.fields
+        """State, memory, targets, added forces, gains, fields, limits -> state, memory, forces as those of `law`."""
+        arguments = self.state | self.memory | self.targets | self.added | self.gains | self.fields | self.limits
 
         def formula(**given: Scalars) -> list[Scalar]:
-            force = self._forces(given)
-            return [*self._stepped(force, given), *self._remembered(force, given), *force]
+            force, answer = self._limited(self._forces(given), given)
+            return [*self._stepped(force, given), *self._remembered(force, given), *answer]
 
-        results = (*self.state.values(), *self.memory.values(), *self.forces.values())
+        results = (*self.state.values(), *self.memory.values(), self.answer_shape)
         return self._specified("controlled_step", formula, arguments, results, law=True)
 
     def held_step(self) -> Specification:
@@ -114,16 +115,10 @@ class StepFormulas:
 
         def formula(**given: Scalars) -> list[Scalar]:
             seen = given | self._ahead(given)
-            wanted = self._forces(seen)
-            if not self.limits:
-                return [*wanted, *self._remembered(wanted, seen)]
-            pairs = list(zip(wanted, given[LIMITS], strict=True))
-            below = [select(most, force, most, force) for force, most in pairs]  # what is NaN stays so
-            force = [select(x, -most, -most, x) for x, (_, most) in zip(below, pairs, strict=True)]
-            return [*force, *wanted, *self._remembered(force, seen)]
+            force, answer = self._limited(self._forces(seen), seen)
+            return [*answer, *self._remembered(force, seen)]
 
-        m = self.forces_shape[0]
-        results = ((2 * m,) if self.limits else (m,), *self.memory.values())
+        results = (self.answer_shape, *self.memory.values())
         return self._specified("law", formula, arguments, results, law=True)
 
     def stage(self) -> Specification:
@@ -289,6 +284,15 @@ class StepFormulas:
         found, suspicions = self._law.forces({**more, **self._seen(more)})
         force = self._tainted(Judged(found, suspicions=tuple(suspicions)))
         return [f + more_f for f, more_f in zip(force, added, strict=True)] if ADDED in more else force
+
+    def _limited(self, wanted: list[Scalar], more: Columns) -> tuple[list[Scalar], list[Scalar]]:
+        """The forces that the actuators give, and those followed by what is wanted where there are limits."""
+        if not self.limits:
+            return wanted, wanted
+        pairs = list(zip(wanted, more[LIMITS], strict=True))
+        below = [select(most, force, most, force) for force, most in pairs]  # what is NaN stays so
+        force = [select(x, -most, -most, x) for x, (_, most) in zip(below, pairs, strict=True)]
+        return force, [*force, *wanted]
 
     def _remembered(self, force: Scalars, more: Columns) -> list[Scalar]:
         """The memory after an instant at which the actuators gave these forces."""

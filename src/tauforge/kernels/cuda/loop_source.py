@@ -19,7 +19,8 @@ class Loop(NamedTuple):
     """The steps that are repeated.
 
     step:       results are the next state and memory, argument by argument, and what is recorded beside it
-    held:       further steps until the next one, whose arguments are the state, the recorded result and what is fixed
+    held:       further steps until the next one, whose arguments are the state, the first of what is recorded and what
+                is fixed
     state:      how many of the arguments of the step are the state
     memory:     how many arguments after them the step renews, and `held` does not know
     prescribed: how many arguments after them are read anew for every step, the same for all threads
@@ -115,7 +116,7 @@ def loop_source(loop: Loop, bits: int, far: float, *, every_step: bool = False) 
     inputs = {name: name for name in renewed} | loop.places("count", "own")
     step = Statements(loop.step.graph, inputs, DIALECT, bits)
     held_names = inputs_of(loop.held.arguments[loop.state : loop.state + 1]) if forces else []
-    held = Statements(loop.held.graph, inputs | dict(zip(held_names, forces, strict=True)), DIALECT, bits)
+    held = Statements(loop.held.graph, inputs | dict(zip(held_names, forces, strict=False)), DIALECT, bits)
     results = step.outputs()
     record = [
         f"const long long place = (long long)kept * {len(states) + loop.recorded} * count + own;",

@@ -201,7 +201,7 @@ def test_what_expands_too_far_is_refused_before_it_does(tmp_path):
     tracemalloc.start()
     try:
         with pytest.raises(
-            tf.ModelError, match=r"holds 52 MiB, more than 1 MiB\. Recording.load takes max_bytes="
+            tf.ModelError, match=r"holds 52 MiB, more than 1 MiB\. load takes max_bytes="
         ) as e:
             Recording.load(tmp_path / "bomb.npz", max_bytes=2**20)
         peak = tracemalloc.get_traced_memory()[1]

@@ -124,3 +124,73 @@ def test_forces_have_limits_of_each_row(case: Case, monkeypatch: Any) -> None:
 def test_what_does_not_fit_is_said(given: Any, match: str) -> None:
     with pytest.raises(tf.TauforgeError, match=match):
         case_of("arm").runs(**given)
+
+
+def test_a_row_is_a_recording(case: Case) -> None:
+    """As by `simulate`, with events that can be seen from its rows."""
+    most = 0.7 * np.abs(case.runs().force).max(axis=(0, 1))
+    masses = {} if case.robot.positions.size > case.robot.n else {"payload": tf.Payload(np.array([0.1, 0.2, 0.3]))}
+    runs = case.runs(force_limits=most, **masses)
+    for k in (0, -1):
+        got = runs.recording(k)
+        plant = case.robot.carrying(tf.Payload(masses["payload"].mass[k])) if masses else case.robot
+        one = case.run(k % ROWS, force_limits=most, plant=plant)
+        for name in ("time", "position", "velocity", "force", "target_position", "target_velocity"):
+            assert error(getattr(got, name), getattr(one, name)) < SAME, name
+        assert error(got.acceleration, one.acceleration) < 1e3 * SAME
+        for name in ("names", "units", "force_names", "force_units", "columns", "wrapped", "coordinates", "robot"):
+            assert getattr(got, name) == getattr(one, name), name
+        clipped = {event.which for event in one.events if event.what == "force limit"}
+        assert {event.which for event in got.events if event.what == "force limit"} == clipped != set()
+
+
+def test_rollouts_in_files(case: Case, tmp_path: Any) -> None:
+    runs = case.runs(force_limits=1.0)
+    runs.save(tmp_path / "runs.npz")
+    back = tf.Rollout.load(tmp_path / "runs.npz")
+    for name in (*NAMES, "time", "target_position", "target_velocity", "clipped", "places"):
+        assert np.array_equal(getattr(back, name), getattr(runs, name)), name
+    assert back.reasons == runs.reasons == {}
+    with pytest.raises(tf.ModelError, match="robot: the robot is not kept on a GPU and in files. Give the robot that"):
+        back.recording(1)
+    assert back.recording(1, case.robot) == runs.recording(1)
+
+
+def test_a_row_that_is_lost_says_why(tmp_path: Any) -> None:
+    arm = tf.load("planar-2r")
+    starts = np.zeros((3, 2)), np.array([[0.0, 0.0], [9e8, 0.0], [0.0, 0.0]])
+    starts[0][2] = np.nan
+    runs = tf.rollout(arm, initial=starts, forces=np.full((10, 2), 1e9), control_period=0.01)
+    lost = runs.recording(1)
+    assert 1 <= len(lost.time) < len(runs.time)
+    assert lost.events[-1][1:3] == ("stopped", runs.reasons[1])
+    with pytest.raises(tf.ModelError, match="row: row 2 has no state: "):
+        runs.recording(2)
+    with pytest.raises(tf.ShapeError, match="row: expected the number of one of 3 rows, got 3"):
+        runs.recording(3)
+    with pytest.raises(tf.ModelError, match=r"unknown suffix '\.csv'. Use .npz"):
+        runs.save(tmp_path / "runs.csv")
+    runs.save(tmp_path / "runs.npz")
+    assert tf.Rollout.load(tmp_path / "runs.npz").reasons == runs.reasons
+
+
+@pytest.mark.parametrize(
+    ("changed", "match"),
+    [
+        ({"force": np.zeros((2, 3, 2))}, r"force: not a valid recording: expected shape \(3, 11, 2\), got \(2, 3, 2\)"),
+        ({"position": np.zeros((11, 2))}, r"position: not a valid recording: expected rows of runs over time, got \(11"),
+        ({"velocity": np.zeros((3, 11, 2), int)}, "velocity: not a valid recording: the type is int64"),
+        ({"time": np.zeros(11)}, "time: not a valid recording: times must increase"),
+        ({"target_position": None}, "target_position: not a valid recording: the array is missing"),
+    ],
+)
+def test_files_that_are_no_rollouts(tmp_path: Any, changed: dict[str, Any], match: str) -> None:
+    runs = tf.rollout(tf.load("planar-2r"), initial=(np.zeros((3, 2)), np.zeros(2)), duration=0.1, control_period=0.01)
+    runs.save(tmp_path / "runs.npz")
+    with np.load(tmp_path / "runs.npz") as file:
+        arrays = {name: x for name, x in {**file, **changed}.items() if x is not None}
+    np.savez(tmp_path / "changed.npz", **arrays)
+    with pytest.raises(tf.ModelError, match=match):
+        tf.Rollout.load(tmp_path / "changed.npz")
+    with pytest.raises(tf.ModelError, match="load takes max_bytes="):
+        tf.Rollout.load(tmp_path / "changed.npz", max_bytes=100)

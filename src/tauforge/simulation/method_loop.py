@@ -143,16 +143,21 @@ def _all_at_once(plant: Robot, one_by_one: Acceleration, q: Array, qd: Array, fo
         return one_by_one(q, qd, force)
 
 
+def plant_of_row(plant: Robot, fields: Fields, row: int) -> Robot:
+    """fields: (N, *core) each"""
+    if not fields:
+        return plant
+    if own_methods(plant):
+        problem = f"{plant.name} has methods set on the instance, which its varied copies would lose"
+        remedy = "Define the methods in a subclass, or simulate each row"
+        raise UnsupportedFeatureError(problem, field="varying", remedy=remedy)
+    return plant.replace(**{name: value[row] for name, value in fields.items()})
+
+
 def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
     """By the plant's own method, which need not know of batches; of a changed copy for each row where fields vary."""
-    plants = [plant] * rows
-    if fields:
-        if own_methods(plant):
-            problem = f"{plant.name} has methods set on the instance, which its varied copies would lose"
-            remedy = "Define the methods in a subclass, or simulate each row"
-            raise UnsupportedFeatureError(problem, field="varying", remedy=remedy)
-        whole = in_rows(plant, fields, rows)
-        plants = [plant.replace(**{name: value[k] for name, value in whole.items()}) for k in range(rows)]
+    whole = in_rows(plant, fields, rows)
+    plants = [plant_of_row(plant, whole, k) for k in range(rows)]
 
     def acceleration(q: Array, qd: Array, force: Array) -> Array:
         result = np.full(q.shape, np.nan)

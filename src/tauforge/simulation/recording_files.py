@@ -1,4 +1,4 @@
-"""Files of recordings: .npz without pickles, whose size is accepted before anything is expanded, and .csv."""
+"""Files of recordings and rollouts: .npz without pickles, whose size is accepted before anything is expanded, and .csv."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ ARRAYS = ("position", "velocity", "acceleration", "force", "target_position", "t
 NUMBERS = ("time", "event_time", *ARRAYS, *REPEATS)
 MEMBERS = 100  # of the zip file, at most; ours have 22
 MAX_HEADER = 2000  # characters of an array's header
+ROLLOUT_ARRAYS = ("time", "position", "velocity", "force", "target_position", "target_velocity", "places", "clipped")
+ROLLOUT_KINDS = {"clipped": "b", "places": "i", "reason_row": "i", "reason": "U"}  # of types; others are real numbers
 PLAIN_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
@@ -45,6 +47,38 @@ def write_npz(run: Recording, file: IO[bytes]) -> None:
     arrays: dict[str, Any] = {name: getattr(run, name) for name in ("time", *ARRAYS)}
     arrays |= {name: np.array(value) for name, value in (texts | events).items()}
     np.savez_compressed(file, **arrays)
+
+
+def write_rollout(arrays: Mapping[str, Array], reasons: Mapping[int, str] | None, file: IO[bytes]) -> None:
+    """arrays: those of `ROLLOUT_ARRAYS` that there are"""
+    told = {} if reasons is None else {"reason_row": np.array([*reasons], int), "reason": np.array([*reasons.values()], str)}
+    np.savez_compressed(file, **{**arrays, **told})  # type: ignore[arg-type]
+
+
+def read_rollout(path: Path, max_bytes: int) -> dict[str, Any]:
+    """The fields of the rollout in a file; max_bytes: that its arrays may take."""
+    _check_regular(path)
+    try:
+        found = _read_npz(path, ROLLOUT_ARRAYS[:5], (*ROLLOUT_ARRAYS[5:], "reason_row", "reason"), max_bytes)
+        if any(found[name].ndim != 3 for name in ("position", "velocity", "force")):
+            _invalid(f"expected rows of runs over time, got {found['position'].shape}", "position")
+        (rows, instants, n), m = found["velocity"].shape, found["force"].shape[2]
+        shapes = dict.fromkeys(found, (rows, instants, n)) | dict.fromkeys(("force", "clipped"), (rows, instants, m))
+        shapes |= {"position": (rows, instants, found["position"].shape[2]), "time": (instants,), "places": (n,)}
+        shapes |= dict.fromkeys(("target_position", "target_velocity"), (instants, n))
+        shapes |= dict.fromkeys(("reason_row", "reason"), found.get("reason", found["time"]).shape[:1])
+        for name, array in found.items():
+            if array.shape != shapes[name] or not instants:
+                _invalid(f"expected shape {shapes[name]}, got {array.shape}", name)
+            if array.dtype.kind != ROLLOUT_KINDS.get(name, "f"):
+                _invalid(f"the type is {array.dtype}", name)
+        _check_numbers({"time": found["time"]})
+        _check_texts({name: found[name] for name in ("reason",) if name in found})
+    except ModelError as error:
+        raise error.located(path) from None
+    numbers, texts = (found.pop(name, None) for name in ("reason_row", "reason"))
+    told = None if numbers is None or texts is None else dict(zip(numbers.tolist(), map(str, texts), strict=True))
+    return {**found, "reasons": told}
 
 
 def write_table(run: Recording, file: IO[str]) -> None:
@@ -163,7 +197,7 @@ def _read_npz(path: Path, names: tuple[str, ...], optional: tuple[str, ...], max
 
 def _check_size(size: int, most: int) -> None:
     if size > most:
-        remedy = f"Recording.load takes max_bytes={size} if you trust the file"
+        remedy = f"load takes max_bytes={size} if you trust the file"
         raise ModelError(f"the recording holds {size / 2**20:.4g} MiB, more than {most / 2**20:.4g} MiB", remedy=remedy)
 
 
@@ -237,7 +271,7 @@ def _check_texts(arrays: Mapping[str, Array]) -> None:
             if (codes > sys.maxunicode).any() or ((codes >= 0xD800) & (codes < 0xE000)).any():
                 _invalid("the text is not Unicode", name)
     coordinates = arrays.get("coordinates", np.array([])).tolist()
-    if not set(coordinates) <= set(arrays["names"].tolist()):
+    if not set(coordinates) <= set(arrays.get("names", np.array([])).tolist()):
         _invalid("coordinates must be among the names")
     if len(set(coordinates)) < len(coordinates):
         _invalid("coordinates must differ")

@@ -150,12 +150,13 @@ class RolloutTask(NamedTuple):
             return None
         return self.forces[..., k, :] if k < self.schedule.periods else np.zeros(len(self.plant.actuators))
 
-    def target_positions(self) -> Array:
-        """(k, n) at the recorded instants; NaN where the motion does not say it in the robot's coordinates."""
+    def targets(self) -> tuple[Array, Array]:
+        """Positions and velocities (k, n) of the motion at the recorded instants; NaN where these are not the robot's."""
         kept = self.schedule.kept
         if self.motion is None or (self.controller is not None and self.controller.task_space):
-            return np.full((len(kept), self.plant.n), np.nan)
-        return self.motion.sample(self.schedule.period * np.array(kept)).position
+            return (np.full((len(kept), self.plant.n), np.nan),) * 2
+        return self.motion.sample(self.schedule.period * np.array(kept))[:2]
+
 
 
 class RowGradients(NamedTuple):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,6 @@ from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.arguments import in_rows
-from tauforge.evaluation.array_libraries import arithmetic_of
 from tauforge.motion.motion import Motion
 from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
@@ -30,60 +29,12 @@ from tauforge.simulation.gpu_rollouts import gpu_records
 from tauforge.simulation.integrators import FAR, RAN_AWAY, ran_away
 from tauforge.simulation.method_loop import MethodLoop
 from tauforge.simulation.recording import MACHINE_CODE
+from tauforge.simulation.rollout_result import Rollout
 from tauforge.simulation.rollout_task import RolloutTask, rollout_task
 from tauforge.simulation.stability import warn_of_stiffness
-from tauforge.validation import counted
 
 Fields = Mapping[str, Array]
 Report = Callable[[float], None]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Rollout:
-    """N runs at the k recorded control instants. A row that ran away, beyond 1e9 rad, m or a rate, is NaN from then on.
-
-    time:            (k,) s
-    position:        (N, k, n) rad or m; of a platform poses; of a mechanism with loops all of its joints
-    velocity:        (N, k, n) rad/s or m/s; of a platform twists
-    force:           (N, k, m) N m or N, of the actuators on the robot
-    target_position: (k, n) of the motion to follow
-    places:          (n,) of the coordinates among the entries of a position; None where it has no others
-    clipped:         (N, k, m) which actuators give less than is wanted; None without force limits
-    reasons:         why rows are NaN from some instant on, by their numbers; None on a GPU
-    stepped_by:      as in `Recording`
-    """
-
-    time: Array
-    position: Array
-    velocity: Array
-    force: Array
-    target_position: Array
-    places: Array | None = None
-    clipped: Array | None = None
-    reasons: dict[int, str] | None = None
-    stepped_by: str = MACHINE_CODE
-
-    def __repr__(self) -> str:
-        runs, instants = self.position.shape[:2]
-        lost = int((~self.finite).sum())
-        span = float(self.time[-1] - self.time[0]) if instants else 0.0
-        text = f"{counted(runs, 'run')}, {counted(instants, 'instant')}, {span:.6g} s"
-        return f"Rollout({text}, {lost} not finite)" if lost else f"Rollout({text})"
-
-    @property
-    def error(self) -> Array:
-        """target_position - position, (N, k, n)."""
-        _, constant = arithmetic_of(self.position)
-        position = self.position if self.places is None else self.position[..., self.places]
-        error: Array = constant(self.target_position) - position
-        return error
-
-    @property
-    def finite(self) -> Array:
-        """(N,) which rows did not run away."""
-        xp, _ = arithmetic_of(self.position)
-        finite: Array = xp.isfinite(self.position).all(axis=(1, 2)) & xp.isfinite(self.velocity).all(axis=(1, 2))
-        return finite
 
 
 def rollout(
@@ -192,7 +143,10 @@ def rollout_of(task: RolloutTask, position: Any, velocity: Any, force: Any, step
     places = None
     if plant.positions.entries != plant.coordinates:
         places = plant.positions.coordinates(np.arange(plant.positions.size))
-    return Rollout(times, position, velocity, force, task.target_positions(), places, clipped, stepped_by=stepped_by)
+    target_position, target_velocity = task.targets()
+    return Rollout(
+        times, position, velocity, force, target_position, places, clipped, target_velocity, task, stepped_by=stepped_by
+    )
 
 
 def at_the_ends(task: RolloutTask, position: Array) -> tuple[Array, Fields]:

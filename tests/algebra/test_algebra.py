@@ -180,7 +180,7 @@ def test_a_numpy_number_on_the_left_does_not_swallow_the_scalar():
     assert isinstance(np.float64(2.0) - x, ArrayScalar)
 
 
-@pytest.mark.parametrize("name", ["sin", "cos", "tanh", "sqrt", "sign"])
+@pytest.mark.parametrize("name", ["sin", "cos", "tanh", "sqrt", "sign", "rint"])
 def test_functions_of_numbers_and_columns_agree(name):
     for x in (0.0, 0.3, 2.0):
         column = scalars.function(name, ArrayScalar(np.array([x]))).value[0]

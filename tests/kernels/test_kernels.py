@@ -191,8 +191,8 @@ def test_sine_and_cosine_to_the_last_bits(monkeypatch, width):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_tanh_sign_and_root(monkeypatch, width):
-    from tauforge.algebra.scalars import sign, sqrt, tanh
+def test_tanh_sign_root_and_rounding(monkeypatch, width):
+    from tauforge.algebra.scalars import nearest, sign, sqrt, tanh
 
     monkeypatch.setenv(VECTOR_BITS, width)
     rng = np.random.default_rng(0)
@@ -204,7 +204,9 @@ def test_tanh_sign_and_root(monkeypatch, width):
     x_and_tiny = np.concatenate([x, [5e-324, -5e-324, 1e-310]])
     assert np.array_equal(elementary(sign)(x_and_tiny[:, None])[:, 0], np.sign(x_and_tiny))
     assert np.array_equal(elementary(sqrt)(np.abs(x)[:, None])[:, 0], np.sqrt(np.abs(x)))
-    for f in (tanh, sign, sqrt):  # also where the function of an infinity is finite
+    halves = np.concatenate([x, np.arange(-9, 9) / 2, [2.0**52 + 1, 2.0**51 + 0.5, -0.49999999999999994]])
+    assert np.array_equal(elementary(nearest)(halves[:, None])[:, 0], np.rint(halves))
+    for f in (tanh, sign, sqrt, nearest):  # also where the function of an infinity is finite
         assert np.isnan(elementary(f)(np.array([[np.nan], [np.inf], [-np.inf]]))).all()
 
 

@@ -262,9 +262,17 @@ def test_anybodys_law_on_a_gpu(dtype, substeps):
         "forces": rng.normal(size=(5, 6, ARM.n)).astype(dtype),
     }
     schedule = {"control_period": period, "step": period / substeps, "record_every": 2}
-    expected = tf.rollout(ARM, law, MOVE, **given, **schedule)
+    most = np.linspace(2.0, 40.0, 15).reshape(5, 3)
+    expected = tf.rollout(ARM, law, MOVE, **given, force_limits=most, **schedule)
     assert expected.stepped_by == "machine code"
-    got = tf.rollout(ARM, law, MOVE, **{name: on_gpu(x) for name, x in given.items()}, **schedule)
+    there = {name: on_gpu(x) for name, x in given.items()}
+    got = tf.rollout(ARM, law, MOVE, **there, force_limits=most, **schedule)
+    assert np.array_equal(np.asarray(got.clipped), expected.clipped)
+    assert 0 < expected.clipped.sum() < expected.clipped.size
+    with pytest.raises(
+        tf.UnsupportedFeatureError, match="force_limits: gradients through force limits are computed on"
+    ):
+        tf.differentiable_rollout(ARM, LAW, MOVE, initial=there["initial"], force_limits=most, **schedule)
     for name in NAMES:
         assert error(getattr(got, name), getattr(expected, name)) < (SAME if dtype == "float64" else SINGLE * 6), name
 

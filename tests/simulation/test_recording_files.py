@@ -200,9 +200,7 @@ def test_what_expands_too_far_is_refused_before_it_does(tmp_path):
     assert (tmp_path / "bomb.npz").stat().st_size < large // 4
     tracemalloc.start()
     try:
-        with pytest.raises(
-            tf.ModelError, match=r"holds 52 MiB, more than 1 MiB\. load takes max_bytes="
-        ) as e:
+        with pytest.raises(tf.ModelError, match=r"holds 52 MiB, more than 1 MiB\. load takes max_bytes=") as e:
             Recording.load(tmp_path / "bomb.npz", max_bytes=2**20)
         peak = tracemalloc.get_traced_memory()[1]
     finally:

@@ -16,6 +16,7 @@ SLOPES: dict[str, Callable[[Scalar, Scalar], Scalar]] = {  # of y, a function of
     "sqrt": lambda x, y: 0.5 / y,
     "tanh": lambda x, y: 1.0 - y * y,
     "abs": lambda x, y: sign(x),
+    "rint": lambda x, y: 0.0,
     "sign": lambda x, y: 0.0,  # flat wherever it has a derivative, and taken as flat at 0
 }
 

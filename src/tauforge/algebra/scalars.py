@@ -1,9 +1,9 @@
 """Scalars that a formulation may be evaluated over. Products with 0 and 1 are folded here and nowhere else.
 
 A formulation adds, subtracts, multiplies and divides its scalars, and applies the functions below: `sin`, `cos`,
-`sqrt`, `sign`, `tanh`, `absolute`, `arctangent` and `select`. Plain floats are constants of the robot. A value that
-varies may be a float too, an array of any library (a batch per component), a symbol, or a subclass of `FoldingScalar`.
-For the latter, products with 0, 1 and -1 and sums with 0 cost nothing: structural zeros stay zeros.
+`sqrt`, `sign`, `tanh`, `absolute`, `nearest`, `arctangent` and `select`. Plain floats are constants of the robot. A
+value that varies may be a float too, an array of any library (a batch per component), a symbol, or a subclass of
+`FoldingScalar`. For the latter, products with 0, 1 and -1 and sums with 0 cost nothing: structural zeros stay zeros.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "div": operator.truediv,
 }
 NUMBER_TYPES = (int, float)
-OTHER_NAMES = {("casadi", "abs"): "fabs", ("sympy", "abs"): "Abs"}  # functions that some libraries name differently
+# functions that some libraries name differently
+OTHER_NAMES = {("casadi", "abs"): "fabs", ("sympy", "abs"): "Abs", ("torch", "rint"): "round"}
 
 
 def is_number(x: Scalar) -> bool:
@@ -145,6 +146,8 @@ def _of_number(name: str, x: float) -> float:
         return x if x == 0 or math.isnan(x) else math.copysign(1.0, x)
     if name == "abs":
         return abs(x)
+    if name == "rint":
+        return float(round(x)) if math.isfinite(x) else x
     try:
         return float(getattr(math, name)(x))
     except ValueError:  # sin(inf), sqrt(-1): NaN, as arrays give it
@@ -179,6 +182,11 @@ def tanh(x: Scalar) -> Scalar:
 
 def absolute(x: Scalar) -> Scalar:
     return function("abs", x)
+
+
+def nearest(x: Scalar) -> Scalar:
+    """The nearest whole number, the even one of two; with derivative 0."""
+    return function("rint", x)
 
 
 def arctangent(y: Scalar, x: Scalar) -> Scalar:

@@ -84,6 +84,7 @@ def _power(x: Scalar, exponent: Scalar) -> Scalar:
 RECORDED: dict[str, Callable[..., Any]] = {  # by the name of NumPy's function
     **{name: getattr(scalars, name) for name in ("sin", "cos", "sqrt", "tanh", "sign", "absolute")},
     "fabs": scalars.absolute,
+    "rint": scalars.nearest,
     "tan": lambda x: scalars.sin(x) / scalars.cos(x),
     "arctan": lambda x: arctangent(x, 1.0),
     "arcsin": lambda x: arctangent(x, scalars.sqrt(1.0 - x * x)),

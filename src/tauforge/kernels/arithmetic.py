@@ -1,7 +1,7 @@
 """The operations of a graph in the words of a target: LLVM, CUDA C or C99.
 
 A target gives `Arithmetic`, whose values are texts: names or constants of its language. Sine, cosine, arc tangent,
-hyperbolic tangent and sign are written once in these words, without branches, and so is each node of a graph.
+hyperbolic tangent, sign and rounding are written once in these words, without branches, and so is each node of a graph.
 """
 
 from __future__ import annotations
@@ -200,6 +200,13 @@ def sign(v: Arithmetic, x: str) -> str:
     return v.select(v.compare("ogt", x, zero), v.constant(1.0), negative)
 
 
+def nearest(v: Arithmetic, x: str) -> str:
+    """The nearest whole number, the even one of two: 2^52 (or 2^23) and |x| add up to one where |x| is below that."""
+    magnitude, most = v.intrinsic("fabs", x), v.constant(2.0 ** EXPONENT_BITS[v.bits][0])
+    whole = v.exactly("sub", v.exactly("add", magnitude, most), most)
+    return v.intrinsic("copysign", v.select(v.compare("olt", magnitude, most), whole, magnitude), x)
+
+
 def hyperbolic_tangent(v: Arithmetic, x: str) -> str:
     """tanh |x| = -e / (e + 2) with e = exp(-2 |x|) - 1, which is accurate for small x, with the sign of x."""
     magnitude = v.intrinsic("fabs", x)
@@ -271,6 +278,8 @@ class NodeCode:
                 return self.arctangent(self.value(a), self.value(node.args[1]))
             case "abs":
                 return v.intrinsic("fabs", self.value(a))
+            case "rint":
+                return nearest(v, self.value(a))
             case "select":
                 left, right, x, y = (self.value(k) for k in node.args)
                 return v.select(v.compare("olt", left, right), x, y)

@@ -22,7 +22,7 @@ from tauforge.robots.formulations import forces_by_rows
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import check_law
 from tauforge.simulation.recording import Recording, check_recording
-from tauforge.simulation.rollouts import Rollout
+from tauforge.simulation.rollout_result import Rollout
 
 MOST_FRAMES = 3_000
 Forces = Callable[[Array, Array, Array], Array]  # position, velocity and acceleration (k, n) in, forces (k, m) out

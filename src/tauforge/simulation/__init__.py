@@ -4,7 +4,8 @@ from tauforge.simulation.closed_loop import Sensors
 from tauforge.simulation.events import Event
 from tauforge.simulation.recording import Recording
 from tauforge.simulation.rollout_gradients import RolloutGradient, differentiable_rollout
-from tauforge.simulation.rollouts import Rollout, rollout
+from tauforge.simulation.rollout_result import Rollout
+from tauforge.simulation.rollouts import rollout
 from tauforge.simulation.simulate import simulate
 from tauforge.simulation.world import World
 

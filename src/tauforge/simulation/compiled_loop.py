@@ -320,9 +320,7 @@ class CompiledLoop:
         return self.parted(_rows(self.state)[: self.task.rows])
 
 
-def compiled_loop(
-    task: RolloutTask, own: Callable[[], MethodLoop] | None = None, **options: Any
-) -> CompiledLoop | str:
+def compiled_loop(task: RolloutTask, own: Callable[[], MethodLoop] | None = None, **options: Any) -> CompiledLoop | str:
     """The loop, or the reason why there is none."""
     if not kernels_allowed():
         return "kernels are switched off"

@@ -1,4 +1,4 @@
-"""Files of recordings and rollouts: .npz without pickles, whose size is accepted before anything is expanded, and .csv."""
+"""Files of recordings and rollouts: .npz without pickles, whose size is accepted before they are expanded, and .csv."""
 
 from __future__ import annotations
 
@@ -51,7 +51,11 @@ def write_npz(run: Recording, file: IO[bytes]) -> None:
 
 def write_rollout(arrays: Mapping[str, Array], reasons: Mapping[int, str] | None, file: IO[bytes]) -> None:
     """arrays: those of `ROLLOUT_ARRAYS` that there are"""
-    told = {} if reasons is None else {"reason_row": np.array([*reasons], int), "reason": np.array([*reasons.values()], str)}
+    told = (
+        {}
+        if reasons is None
+        else {"reason_row": np.array([*reasons], int), "reason": np.array([*reasons.values()], str)}
+    )
     np.savez_compressed(file, **{**arrays, **told})  # type: ignore[arg-type]
 
 
@@ -63,8 +67,9 @@ def read_rollout(path: Path, max_bytes: int) -> dict[str, Any]:
         if any(found[name].ndim != 3 for name in ("position", "velocity", "force")):
             _invalid(f"expected rows of runs over time, got {found['position'].shape}", "position")
         (rows, instants, n), m = found["velocity"].shape, found["force"].shape[2]
-        shapes = dict.fromkeys(found, (rows, instants, n)) | dict.fromkeys(("force", "clipped"), (rows, instants, m))
-        shapes |= {"position": (rows, instants, found["position"].shape[2]), "time": (instants,), "places": (n,)}
+        shapes: dict[str, tuple[int, ...]] = {"time": (instants,), "velocity": (rows, instants, n), "places": (n,)}
+        shapes |= {"position": (rows, instants, found["position"].shape[2])}
+        shapes |= dict.fromkeys(("force", "clipped"), (rows, instants, m))
         shapes |= dict.fromkeys(("target_position", "target_velocity"), (instants, n))
         shapes |= dict.fromkeys(("reason_row", "reason"), found.get("reason", found["time"]).shape[:1])
         for name, array in found.items():

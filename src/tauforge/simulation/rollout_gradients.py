@@ -25,6 +25,7 @@ from tauforge.simulation.checks import numbers
 from tauforge.simulation.compiled_loop import CompiledLoop
 from tauforge.simulation.gpu_rollouts import GpuReversePass
 from tauforge.simulation.integrators import rk4, rk4_pulled_back
+from tauforge.simulation.rollout_result import Rollout
 from tauforge.simulation.rollout_task import RolloutTask, RowGradients, rollout_task
 from tauforge.simulation.stability import warn_of_stiffness
 
@@ -58,7 +59,7 @@ STORED = 2**27  # numbers of states that are kept for the reverse pass, 1 GiB; b
 
 
 @with_arguments_of(rollout_task)
-def differentiable_rollout(*given: Any, **options: Any) -> tuple[rollouts.Rollout, PullBack]:
+def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBack]:
     """A rollout, and the function that pulls gradients back through it.
 
     The arguments are those of `rollout`. The law must be one that can be traced and has no memory, or None, and the

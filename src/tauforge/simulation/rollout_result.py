@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -98,7 +99,7 @@ class Rollout:
             raise ModelError("the robot is not kept on a GPU and in files", field="robot", remedy=remedy)
         position, velocity, force = (_on_processor(x[row]) for x in (self.position, self.velocity, self.force))
         clipped = np.zeros(force.shape, bool) if self.clipped is None else _on_processor(self.clipped[row])
-        sound = np.isfinite(position).all(axis=-1) & np.isfinite(velocity).all(axis=-1)
+        sound = np.asarray(np.isfinite(np.concatenate([position, velocity], axis=-1)).all(axis=-1))
         known = len(sound) if sound.all() else int(sound.argmin())
         reason = (self.reasons or {}).get(row, RAN_AWAY)
         if not known:
@@ -143,5 +144,5 @@ class Rollout:
         return cls(**read_rollout(Path(path), max_bytes), stepped_by="")
 
 
-def _on_processor(x: Array) -> Array:
-    return np.asarray(x.get() if is_on_gpu(x) else x)  # type: ignore[attr-defined]
+def _on_processor(x: Any) -> Array:
+    return np.asarray(x.get() if is_on_gpu(x) else x)

@@ -151,12 +151,11 @@ class RolloutTask(NamedTuple):
         return self.forces[..., k, :] if k < self.schedule.periods else np.zeros(len(self.plant.actuators))
 
     def targets(self) -> tuple[Array, Array]:
-        """Positions and velocities (k, n) of the motion at the recorded instants; NaN where these are not the robot's."""
+        """Positions and velocities (k, n) of the motion at the recorded instants; NaN where it is of the tool."""
         kept = self.schedule.kept
         if self.motion is None or (self.controller is not None and self.controller.task_space):
             return (np.full((len(kept), self.plant.n), np.nan),) * 2
         return self.motion.sample(self.schedule.period * np.array(kept))[:2]
-
 
 
 class RowGradients(NamedTuple):

@@ -72,7 +72,7 @@ def rollout(
     gains:          of the controller instead of its own, numbers and arrays of floats among its attributes, with a
                     leading N each: {"kp": (N, n, n)}, or one for all rows; they are not checked for stability
     forces:         (N, periods, m) or (periods, m), N m or N: in every control period added to those of the controller
-    force_limits:   (m,) or (N, m) largest sizes of the actuator forces, or "robot" for the plant's own; None for no limit
+    force_limits:   (m,) or (N, m) largest sizes of the actuator forces, or "robot" for the plant's own; default none
     record_every:   keeps one control instant in so many; the last is always kept
     progress:       True for a bar on the terminal, or a callable given the share done, from 0 to 1
 

@@ -16,7 +16,8 @@ from tauforge.robots.capabilities import Dissipation
 from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import enough_steps
-from tauforge.simulation.rollouts import Rollout, rollout
+from tauforge.simulation.rollout_result import Rollout
+from tauforge.simulation.rollouts import rollout
 from tauforge.sweeps import options as given
 from tauforge.sweeps.grid import Axis, with_units
 from tauforge.sweeps.options import largest_size

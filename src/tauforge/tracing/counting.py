@@ -2,7 +2,7 @@
 
 Convention: sums and differences are additions; negations, and products with 0, 1 and -1, are free; operations among
 parameters of the robot are precomputed; divisions, square roots and sines and cosines are counted apart; signs,
-absolute values and selections are free.
+absolute values, roundings and selections are free.
 """
 
 from __future__ import annotations

@@ -98,5 +98,5 @@ def slopes(node: Node, values: list[Scalar], k: int) -> tuple[Scalar, ...]:
         case "atan2":
             scale = 1.0 / (x[0] * x[0] + x[1] * x[1])
             return x[1] * scale, -(x[0] * scale)
-        case _:  # sign: flat wherever it has a derivative, and taken as flat at 0
+        case _:  # sign, rint: flat wherever they have a derivative, and taken as flat elsewhere
             return (0.0,)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from tauforge.algebra.scalars import BINARY, FoldingScalar, Scalar, arctangent, function, is_number, select
 
-ODD = frozenset({"sin", "sign", "tanh"})
+ODD = frozenset({"sin", "sign", "tanh", "rint"})
 EVEN = frozenset({"cos", "abs"})
 LEAVES = ("input", "constant")  # no operations
 
@@ -20,7 +20,7 @@ LEAVES = ("input", "constant")  # no operations
 class Node(NamedTuple):
     """One operation. args are indices of earlier nodes; value belongs to constants, name to inputs."""
 
-    op: str  # input, constant, add, sub, mul, div, sin, cos, sqrt, sign, tanh, abs, atan2, select
+    op: str  # input, constant, add, sub, mul, div, sin, cos, sqrt, sign, tanh, abs, rint, atan2, select
     args: tuple[int, ...] = ()
     value: float = 0.0
     name: str = ""

@@ -155,6 +155,10 @@ def test_proportional_laws_need_the_motion_of_the_actuators(law):
         with pytest.raises(tf.ModelError, match=f"{law.__name__} needs position and velocity of every actuator") as e:
             law(robot, 30.0, 4.0)
         assert f"sensors.motion of cart gives shapes (2,) and (2,) for {count}." in str(e.value)
+    with pytest.raises(
+        tf.ModelError, match=f"{law.__name__} needs a robot with an actuator; mechanism bricard has none"
+    ):
+        law(tf.load("bricard"), 30.0, 4.0)
 
 
 def test_a_proportional_law_of_the_motor():

@@ -10,11 +10,12 @@ import pytest
 
 import tauforge as tf
 from support.cart_pendulum import CartPendulum
+from support.kernel_steps import assert_equal_to_the_last_bit
 from support.mechanisms import five_bar
 from support.strategies import random_arm
 from support.tolerances import SAME_STEPS
 from tauforge.control import PD, ComputedTorque, FeedforwardPD, GravityPD
-from tauforge.kernels.backends import NoKernelError, backend_of
+from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.cpu import time_loop
 from tauforge.kernels.cpu.engine import VECTOR_BITS, host
 from tauforge.simulation import compiled_loop
@@ -48,45 +49,6 @@ def task_of(robot: Any, law: Any, rows: int, **options: Any) -> RolloutTask:
     start = q + 0.02 * rng.normal(size=(rows, robot.n)), 0.1 * rng.normal(size=(rows, robot.n))
     given = {"duration": 0.06, "step": 5e-3, "control_period": 0.01, "initial": start}
     return rollout_task(robot, law, move, **{**given, **options})
-
-
-def kernels_called_from_python(task: RolloutTask) -> tuple[list[Any], Any]:
-    """The parts of the state and the forces at each control instant, (N, k, ...)."""
-    formulas, compile_ = task.formulas(), backend_of("cpu").compile
-    asked = task.controller is not None or task.forces is not None
-    law = compile_(formulas.law(), "float64") if asked else None
-    stage, end = compile_(formulas.stage(), "float64"), compile_(formulas.end(), "float64")
-    loop = CompiledLoop(task, formulas)
-    state: Any = loop.parted(loop.space.pack(task.position, task.velocity))
-    still = [np.zeros(part.shape[-1]) for part in state]
-    states, forces, h, schedule = [], [], formulas.h, task.schedule
-    for k in range(schedule.periods + 1):
-        target, added = task.target(k), task.added(k)
-        given = [*(target or ()), *([] if added is None else [added]), *task.gains.values()]
-        force = np.zeros((task.rows, len(task.plant.actuators)))
-        if law is not None:
-            force = law(*state, *still, 0.0, *given)
-        states.append(state)
-        forces.append(force)
-        for _ in range(schedule.substeps):
-            slopes, rates = still, []
-            for ahead in (0.0, h / 2, h / 2, h):
-                slopes = stage(*state, *slopes, ahead, force, *task.plant_numbers.values())
-                rates += slopes
-            state = end(*state, *rates)
-    return [np.stack(part, axis=1) for part in zip(*states, strict=True)], np.stack(forces, axis=1)
-
-
-def assert_equal_to_the_last_bit(task: RolloutTask) -> None:
-    loop = CompiledLoop(task, task.formulas())
-    *_, force = loop.records(task.schedule.kept, lambda _: None)
-    parts, forces = kernels_called_from_python(task)
-    assert np.isfinite(forces).all()
-    assert np.array_equal(force, forces[:, task.schedule.kept])
-    found = loop.records(task.schedule.kept, lambda _: None)
-    expected = loop.read([part[:, task.schedule.kept] for part in parts])
-    for mine, theirs in zip(found, expected, strict=False):
-        assert np.array_equal(mine, theirs)
 
 
 @pytest.mark.parametrize(("width", "robot", "law"), FIRST)

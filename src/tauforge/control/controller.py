@@ -155,8 +155,9 @@ def check_inverse_dynamics(law: object, robot: Robot, remedy: str = "Use a law o
 
 
 def check_actuator_motion(law: object, robot: Robot) -> None:
-    """ModelError where a robot does not give the motion of every actuator."""
+    """ModelError where a robot has no actuators, or does not give the motion of each."""
     m = len(robot.actuators)
+    check_has(law, robot, m > 0, "an actuator")
     if m == robot.n:
         return  # by default actuators move as the coordinates do; others are tried at a state
     position, velocity, _ = (x[0] for x in robot.random_states(1))

@@ -124,6 +124,7 @@ def calls(platform, rng, shape=()):
     return {
         "inverse_kinematics": (pose,),
         "leg_motion": (pose, twist, acceleration),
+        "leg_bodies": (pose, twist, acceleration),
         "force_matrix": (pose,),
         "condition_number": (pose,),
         "within_limits": (pose,),

@@ -89,16 +89,59 @@ def test_lagrange_from_energies(rng):
 def test_leg_motion_is_the_derivative_of_position(rng):
     platform, pose, twist, acceleration, _ = example(rng)
     ours, found = platform.leg_motion(pose, twist, acceleration), motion(platform, pose, twist, acceleration)
-    s = found.now.axes[:LEGS, :, 0]
+    s, v = np.moveaxis(found.now.axes[:LEGS, :, :2], -1, 0)
+    u, W, A = unit(platform.universal_axes), found.W[:LEGS], found.A[:LEGS]
     pairs = {
         "lengths": found.now.lengths,
         "rates": found.rate.lengths,
         "accelerations": found.second.lengths,
-        "spins": (found.W[:LEGS] * s).sum(-1),
-        "spin_rates": (found.A[:LEGS] * s).sum(-1),
-        "angular_velocities": found.W[:LEGS],
-        "angular_accelerations": found.A[:LEGS],
+        "spins": (W * s).sum(-1),
+        "spin_rates": (A * s).sum(-1),
+        "angular_velocities": W,
+        "angular_accelerations": A,
         "directions": s,
+        "universal_rates": np.stack([(W * u).sum(-1), (W * v).sum(-1)], axis=-1),
+        "universal_accelerations": np.stack([(A * u).sum(-1), (A * v).sum(-1)], axis=-1),
+        "joint_accelerations": found.second.tips,
+    }
+    for name, theirs in pairs.items():
+        assert error(getattr(ours, name).ravel(), theirs.ravel()) < PROOF, name
+    for across, theirs in ((0.0, W), (np.prod(ours.universal_rates, axis=-1), A)):  # eqs 12 and 18 of Pedrammehr
+        parts = ours.universal_rates if theirs is W else ours.universal_accelerations
+        whole = parts[:, :1] * u + parts[:, 1:] * v + np.cross(u, v) * np.reshape(across, (-1, 1))
+        assert error(whole.ravel(), theirs.ravel()) < PROOF
+
+
+@given(seeds)
+def test_legs_that_do_not_turn_about_themselves_lose_the_spin_and_nothing_else(rng):
+    platform, pose, twist, acceleration, _ = example(rng)
+    exact, without = (platform.leg_motion(pose, twist, acceleration, spin=spin) for spin in (True, False))
+    s = exact.directions
+    assert not np.any([without.spins, without.spin_rates])
+    lost = exact.angular_velocities - without.angular_velocities
+    assert error(lost.ravel(), (exact.spins[:, None] * s).ravel()) < PROOF
+    # eq. 9 of Dasgupta differs across the leg, too: a leg that spins carries its own angular velocity around
+    turned = exact.spin_rates[:, None] * s - np.cross(s, without.angular_velocities) * exact.spins[:, None]
+    lost = exact.angular_accelerations - without.angular_accelerations
+    assert error_beside(lost, turned, exact.angular_accelerations) < PROOF
+    for name in ("lengths", "rates", "accelerations", "directions", "joint_accelerations", "universal_angles"):
+        assert np.array_equal(getattr(exact, name), getattr(without, name)), name
+
+
+@given(seeds)
+def test_leg_bodies_are_those_of_positions_and_of_their_second_derivatives(rng):
+    platform, pose, twist, acceleration, _ = example(rng)
+    ours, found = platform.leg_bodies(pose, twist, acceleration), motion(platform, pose, twist, acceleration)
+    T, lower, upper = found.now.axes[:LEGS], slice(0, LEGS), slice(LEGS, 2 * LEGS)
+    inertias = found.now.axes @ numbers(platform)["inertia"] @ np.swapaxes(found.now.axes, -1, -2)
+    pairs = {
+        "axes": T,
+        "lower_centres": found.now.centres[lower],
+        "upper_centres": found.now.centres[upper],
+        "lower_accelerations": found.second.centres[lower],
+        "upper_accelerations": found.second.centres[upper],
+        "lower_inertias": inertias[lower],
+        "upper_inertias": inertias[upper],
     }
     for name, theirs in pairs.items():
         assert error(getattr(ours, name).ravel(), theirs.ravel()) < PROOF, name

@@ -221,6 +221,7 @@ ARGUMENTS = {
     "inverse_dynamics": ("pose", "twist", "acceleration"),
     "forward_dynamics": ("pose", "twist", "leg_forces"),
     "joint_reactions": ("pose", "twist", "acceleration"),
+    "leg_bodies": ("pose", "twist", "acceleration"),
     "mass_matrix": ("pose",),
     "bias_wrench": ("pose", "twist"),
     "energy": ("pose", "twist"),
@@ -267,6 +268,11 @@ def test_wrong_wrenches(method):
     good = calls(VALID, np.random.default_rng(4))[method]
     with pytest.raises(tf.ShapeError, match=r"external_wrench: expected .*force and moment.*, got \(3,\)"):
         getattr(VALID, method)(*good, external_wrench=[0, 0, -9.81])
+
+
+def test_a_spin_that_is_neither_true_nor_false():
+    with pytest.raises(tf.ShapeError, match="spin: expected True or False, got 'no'"):
+        VALID.leg_motion(np.array([0.1, 0.1, 2, 0, 0, 0]), spin="no")
 
 
 @pytest.mark.parametrize("name", ["mathworks-hexapod", "dietmaier"])

@@ -21,7 +21,8 @@ from tauforge.robots.records import Source
 
 CORES = {
     "inverse_kinematics": [(6,)],
-    "leg_motion": [(6,)] * 5 + [(6, 3)] * 3 + [(6, 2), (6,)],
+    "leg_motion": [(6,)] * 5 + [(6, 3)] * 3 + [(6, 2), (6,), (6, 2), (6, 2), (6, 3)],
+    "leg_bodies": [(6, 3, 3)] + [(6, 3)] * 4 + [(6, 3, 3)] * 2,
     "force_matrix": [(6, 6)],
     "condition_number": [()],
     "within_limits": [(6,), (6,), (6,), (), (2,), ()],

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from tauforge.algebra import condition as conditions
+from tauforge.algebra.inertias import rotated
 from tauforge.algebra.linear import elimination
 from tauforge.algebra.rotations import Quaternion, angles_of, angular_velocity, quaternion_of, rotation_of
 from tauforge.algebra.scalars import Scalar, Scalars, absolute, sqrt
@@ -151,17 +152,32 @@ def inverse_kinematics(model: PlatformModel, pose: Scalars) -> list[Scalar]:
     return [kinematics.leg_vector(leg, m.X, m.R).L for leg in model.parameters.legs]
 
 
-def leg_motion(model: PlatformModel, pose: Scalars, twist: Scalars, acceleration: Scalars) -> list[list[Any]]:
-    """Lengths, rates, accelerations, spins, spin rates; angular velocities and accelerations, directions, base axes;
-    angles of the universal joints, 0 where there are none, and of the platform joints.
-    """
+def leg_motion(
+    model: PlatformModel, pose: Scalars, twist: Scalars, acceleration: Scalars, spin: bool = True
+) -> list[list[Any]]:
+    """By `LegMotions`; zeros where there is no universal joint."""
     m = motion(pose, twist, acceleration)
     columns = []
     for leg, axis in zip(model.parameters.legs, model.platform_axes, strict=True):
-        l = kinematics.leg_motion(leg, m)
+        l = kinematics.leg_motion(leg, m, spin=spin)
         about = [0.0, 0.0] if leg.k is None else list(limits_of.universal_angles(leg.k, l.s))
         across = limits_of.angle_between(l.s, m.R @ axis)
-        columns.append([l.L, l.Ldot, l.Lddot, l.spin, l.spin_rate, [*l.W], [*l.A], [*l.s], about, across])
+        of_axes = [[l.omega_u, l.omega_v], [dot(l.A, l.u), dot(l.A, l.v)]]
+        moving = [l.L, l.Ldot, l.Lddot, l.spin, l.spin_rate, [*l.W], [*l.A], [*l.s]]
+        columns.append([*moving, about, across, *of_axes, [*l.S_ddot]])
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def leg_bodies(model: PlatformModel, pose: Scalars, twist: Scalars, acceleration: Scalars) -> list[list[Any]]:
+    """By `LegBodies`."""
+    m = motion(pose, twist, acceleration)
+    columns = []
+    for leg in model.parameters.legs:
+        l = kinematics.leg_motion(leg, m)
+        r_d, a_d, r_u, a_u = kinematics.centre_accelerations(leg, l)
+        inertias = [rotated(part.inertia, l.T) for part in (leg.lower, leg.upper)]
+        vectors = [[*x] for x in (leg.b + r_d, leg.b + r_u, a_d, a_u)]
+        columns.append([list(map(list, l.T.rows)), *vectors, *(list(map(list, I.rows)) for I in inertias)])
     return [list(row) for row in zip(*columns, strict=True)]
 
 

@@ -83,19 +83,24 @@ def better_condition_numbers(platform: StewartPlatform, arguments: Mapping[str, 
 @summarised
 @with_field_docs
 class LegMotions(NamedTuple):
-    """Motion of each of the six legs; vectors in base axes.
+    """Motion of each of the six legs; vectors in base axes. D and P are the papers' equations.
 
-    lengths:               (..., 6) m, between the joints of a leg
-    rates:                 (..., 6) m/s, of the lengths
-    accelerations:         (..., 6) m/s^2, of the lengths
-    spins:                 (..., 6) rad/s, of the leg about itself; 0 between two spherical joints
-    spin_rates:            (..., 6) rad/s^2, of the leg about itself
-    angular_velocities:    (..., 6, 3) rad/s, of the leg
-    angular_accelerations: (..., 6, 3) rad/s^2, of the leg
-    directions:            (..., 6, 3) unit vectors from the base joint to the platform joint
-    universal_angles:      (..., 6, 2) rad, about the fixed axis, from the base's z; and out of the plane across it;
-                           None where the base joints are spherical, which have no axis
-    spherical_angles:      (..., 6) rad, between the leg and the platform joint's axis (default the platform's z)
+    lengths:                 (..., 6) m, between the joints of a leg
+    rates:                   (..., 6) m/s, of the lengths
+    accelerations:           (..., 6) m/s^2, of the lengths
+    spins:                   (..., 6) rad/s, of the leg about itself; 0 between two spherical joints
+    spin_rates:              (..., 6) rad/s^2, of the leg about itself
+    angular_velocities:      (..., 6, 3) rad/s, of the leg
+    angular_accelerations:   (..., 6, 3) rad/s^2, of the leg
+    directions:              (..., 6, 3) unit vectors s from the base joint to the platform joint
+    universal_angles:        (..., 6, 2) rad, about the fixed axis, from the base's z; and out of the plane across it;
+                             None where the base joints are spherical, which have no axis
+    spherical_angles:        (..., 6) rad, between the leg and the platform joint's axis (default the platform's z)
+    universal_rates:         (..., 6, 2) rad/s, of the leg about the joint's fixed axis u and about the moving one
+                             v = u x s / |u x s| (P13, P14); None as above
+    universal_accelerations: (..., 6, 2) rad/s^2, components of the angular acceleration along u and v (P18-P21); that
+                             along u x v is the product of both rates; None as above
+    joint_accelerations:     (..., 6, 3) m/s^2, of the platform joints (D7)
     """
 
     lengths: Array
@@ -108,6 +113,32 @@ class LegMotions(NamedTuple):
     directions: Array
     universal_angles: Array | None
     spherical_angles: Array
+    universal_rates: Array | None
+    universal_accelerations: Array | None
+    joint_accelerations: Array
+
+
+@summarised
+@with_field_docs
+class LegBodies(NamedTuple):
+    """Both parts of each of the six legs, in base axes. The lower part turns in the base joint, the upper one slides.
+
+    axes:                (..., 6, 3, 3) base <- leg (D10): x along the leg, y along k x leg
+    lower_centres:       (..., 6, 3) m, mass centres of the lower parts in the base frame
+    upper_centres:       (..., 6, 3) m, of the upper parts
+    lower_accelerations: (..., 6, 3) m/s^2, of these centres
+    upper_accelerations: (..., 6, 3) m/s^2
+    lower_inertias:      (..., 6, 3, 3) kg m^2, about these centres
+    upper_inertias:      (..., 6, 3, 3) kg m^2
+    """
+
+    axes: Array
+    lower_centres: Array
+    upper_centres: Array
+    lower_accelerations: Array
+    upper_accelerations: Array
+    lower_inertias: Array
+    upper_inertias: Array
 
 
 @summarised
@@ -170,7 +201,14 @@ PLATFORM_FUNCTIONS: dict[str, Function] = {
     "force_matrix": Function(formulas.force_matrix, POSE, SQUARE),
     "inverse_kinematics": Function(formulas.inverse_kinematics, POSE, SIX, names=("lengths",)),
     "leg_motion": by_steps(
-        formulas.leg_motion, ACCELERATED, SIX * 5 + ((6, 3),) * 3 + ((6, 2), (6,)), names=LegMotions._fields
+        formulas.leg_motion,
+        ACCELERATED,
+        (*SIX * 5, *((6, 3),) * 3, (6, 2), (6,), (6, 2), (6, 2), (6, 3)),
+        options={"spin": True},
+        names=LegMotions._fields,
+    ),
+    "leg_bodies": by_steps(
+        formulas.leg_bodies, ACCELERATED, ((6, 3, 3), *((6, 3),) * 4, *((6, 3, 3),) * 2), names=LegBodies._fields
     ),
     "condition_number": Function(formulas.condition_number, POSE, ((),), (CHARACTERISTIC_LENGTH,), guard=RATIO),
     "joint_reactions": by_steps(formulas.joint_reactions, ACCELERATED, SQUARE * 3, LOADS, AXES, FORCES, names=JOINTS),

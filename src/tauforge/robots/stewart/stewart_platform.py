@@ -31,7 +31,7 @@ from tauforge.robots.stewart import pose_search as search
 from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.designs import PlatformDesigns
 from tauforge.robots.stewart.drawing import drawn, reactions, sleeves
-from tauforge.robots.stewart.functions import JointReactions, LegMotions, function_table
+from tauforge.robots.stewart.functions import JointReactions, LegBodies, LegMotions, function_table
 from tauforge.robots.stewart.state_space import PoseState
 from tauforge.robots.stewart.summary import summary
 
@@ -87,7 +87,8 @@ class StewartPlatform(PlatformDescription):
 
     def check_function(self, function: str) -> None:
         entry = self.functions.get(function)
-        if entry is None or PAYLOAD in entry.optional:  # what depends on masses takes a payload
+        # what depends on masses takes a payload, but for the legs' own
+        if entry is None or PAYLOAD in entry.optional or function == "leg_bodies":
             self._check_masses(function)
 
     def _check_loads(self, loads: Collection[str], options: Mapping[str, Any]) -> None:
@@ -135,17 +136,43 @@ class StewartPlatform(PlatformDescription):
         """Leg lengths (..., 6), m. pose: (..., 6) x, y, z, theta_x, theta_y, theta_z with R = Rz Ry Rx."""
 
     def leg_motion(
-        self, pose: ArrayLike, twist: ArrayLike | None = None, acceleration: ArrayLike | None = None
+        self,
+        pose: ArrayLike,
+        twist: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        *,
+        spin: bool = True,
     ) -> LegMotions:
         """Motion of every leg and joint. twist: (..., 6) v, omega; acceleration: (..., 6) v', omega'; base frame.
 
-        Identity: rates are the time derivatives of the lengths, accelerations those of the rates.
+        spin: False for legs that do not turn about themselves, as Dasgupta & Mruthyunjaya assume (eqs 6, 9). Universal
+              joints make them turn: that assumption is an error of the angular velocities and accelerations
+
+        Identity: rates are the time derivatives of the lengths, accelerations those of the rates. Angular velocities
+        are those of the legs' axes.
         """
+        if not isinstance(spin, bool):
+            raise ShapeError("spin", expected="True or False", got=repr(spin))
+        found = LegMotions._make(self._answer("leg_motion", self._moving(pose, twist, acceleration), spin=spin))
+        if self.universal_axes is not None:
+            return found
+        return found._replace(universal_angles=None, universal_rates=None, universal_accelerations=None)
+
+    def leg_bodies(
+        self, pose: ArrayLike, twist: ArrayLike | None = None, acceleration: ArrayLike | None = None
+    ) -> LegBodies:
+        """Axes, mass centres, accelerations and inertias of both parts of every leg (Dasgupta & Mruthyunjaya sec. 2.2,
+        Pedrammehr et al. eqs 26-30), at states as for `leg_motion`. ModelError for a platform without masses.
+
+        Identity: accelerations are the second time derivatives of the centres.
+        """
+        return LegBodies._make(self._answer("leg_bodies", self._moving(pose, twist, acceleration)))
+
+    def _moving(self, pose: ArrayLike, twist: ArrayLike | None, acceleration: ArrayLike | None) -> dict[str, ArrayLike]:
+        """Arguments of functions, at rest where no motion is given."""
         zero = arithmetic_of(pose).constant(np.zeros(6))
         rates = {"twist": twist, "acceleration": acceleration}
-        arguments = {"pose": pose} | {name: zero if x is None else x for name, x in rates.items()}
-        found = LegMotions._make(self._answer("leg_motion", arguments))
-        return found if self.universal_axes is not None else found._replace(universal_angles=None)
+        return {"pose": pose} | {name: zero if x is None else x for name, x in rates.items()}
 
     @by_table
     def force_matrix(self, pose: ArrayLike) -> Array:

@@ -79,3 +79,14 @@ def coriolis_matrix(frames: Sequence[JointFrame], q: Scalars, qd: Scalars) -> li
     n = len(frames)
     columns = [coriolis_product(frames, q, qd, [float(i == j) for i in range(n)]) for j in range(n)]
     return [list(row) for row in zip(*columns, strict=True)]
+
+
+def coriolis_coefficients(frames: Sequence[JointFrame], q: Scalars) -> list[list[list[Scalar]]]:
+    """C^i_jk (after T2.11), n x n x n: the product of unit velocities of joints j and k, component i.
+
+    Identity: equals `lagrange_euler.coriolis_coefficients`, at a third of its operations.
+    """
+    n = len(frames)
+    units = [[float(i == j) for i in range(n)] for j in range(n)]
+    products = [[coriolis_product(frames, q, units[j], units[k]) for k in range(j + 1)] for j in range(n)]
+    return [[[products[max(j, k)][min(j, k)][i] for k in range(n)] for j in range(n)] for i in range(n)]

@@ -12,7 +12,7 @@ from tauforge.algebra.condition import condition
 from tauforge.algebra.dual import Dual, derivative, seeded
 from tauforge.algebra.linear import factored, inverse, solved
 from tauforge.algebra.scalars import Scalar, Scalars, absolute
-from tauforge.algebra.vectors import Matrix, Transform, Vector, cross
+from tauforge.algebra.vectors import ZERO, Matrix, Transform, Vector, cross
 from tauforge.evaluation.functions import Doubtful
 from tauforge.formulations import drives
 from tauforge.formulations.bodies import NO_WRENCH, Wrench, body_of
@@ -29,7 +29,14 @@ from tauforge.formulations.serial import energy as energies
 from tauforge.formulations.serial import regressor as regressors
 from tauforge.formulations.serial.frame_choice import Chain, chain_carrying, in_joint_frames
 from tauforge.formulations.serial.joint_frames import inverse_dynamics_of
-from tauforge.formulations.serial.parameters import ArmParameters, base_at_rest, moving_base, with_payload
+from tauforge.formulations.serial.outward_inward import MassCentre, outward
+from tauforge.formulations.serial.parameters import (
+    ArmParameters,
+    base_at_rest,
+    into_frame_0,
+    moving_base,
+    with_payload,
+)
 from tauforge.formulations.trees import composite_inertia
 from tauforge.formulations.trees.recursion import BaseState
 from tauforge.robots.serial.model import ArmModel
@@ -116,6 +123,10 @@ def coriolis_matrix(model: ArmModel, q: Scalars, qd: Scalars, payload: Scalars |
     return coriolis.coriolis_matrix(with_load(model.chain, model, payload).frames, q, qd)
 
 
+def coriolis_coefficients(model: ArmModel, q: Scalars, payload: Scalars | None = None) -> list[list[list[Scalar]]]:
+    return coriolis.coriolis_coefficients(with_load(model.chain, model, payload).frames, q)
+
+
 def forward_dynamics(
     model: ArmModel, q: Scalars, qd: Scalars, tau: Scalars, payload: Scalars | None = None, **loads: Any
 ) -> Doubtful:
@@ -145,6 +156,27 @@ def joint_wrenches(model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, **loa
         R = model.befores[i].rotation
         result.append([*(R @ f), *(R @ n)])
     return result
+
+
+def link_motions(
+    model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, base_motion: Scalars | None = None
+) -> list[list[Vector]]:
+    """omega, omega', c, c' and c'' of every link (A7.4.1), turned from its own axes into those of the world.
+
+    C_0 is the origin of the base frame.
+    """
+    arm = model.parameters
+    numbers = [0.0] * 9 if base_motion is None else base_motion
+    base = BaseState(*(into_frame_0(arm, Vector(*numbers[k : k + 3])) for k in (0, 3, 6)))
+    C_0, delta_0 = into_frame_0(arm, arm.base.translation), arm.mount.rotation.T @ arm.mount.translation
+    found = []
+    for link, frame in zip(
+        outward(arm, q, qd, qdd, base, MassCentre(C_0, ZERO), delta_0), kinematics.link_frames(arm, q)[1:], strict=True
+    ):
+        assert link.centre is not None
+        motion = (link.omega, link.omega_dot, *link.centre, link.c_ddot)
+        found.append([frame.rotation @ v for v in motion])
+    return [list(vectors) for vectors in zip(*found, strict=True)]
 
 
 def state_derivatives(

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tauforge.algebra.condition import SURE
 from tauforge.arrays import Array
+from tauforge.class_tools import with_field_docs
 from tauforge.evaluation.arguments import batch_shape, finite_rows
 from tauforge.evaluation.condition import by_singular_values
 from tauforge.evaluation.functions import Argument, Function, FunctionTable, Guard, Verdict
 from tauforge.formulations.serial import DEFAULT_FORMULATION
 from tauforge.robots.loads import BASE_MOTION, PAYLOAD
 from tauforge.robots.serial import formulas
+from tauforge.robots.summary import summarised
 
 if TYPE_CHECKING:
     from tauforge.evaluation.evaluator import Evaluator
@@ -29,6 +31,25 @@ WORLD_AXES = {"tool_axes": False}
 CHOSEN = {"formulation": DEFAULT_FORMULATION, **WORLD_AXES}
 TIP_WRENCH = Argument("tip_wrench", (6,), "force and moment at the tool origin", also="external_wrench")
 ARM_LOADS, HELD = (TIP_WRENCH, PAYLOAD, BASE_MOTION), (PAYLOAD,)
+
+
+@summarised
+@with_field_docs
+class LinkMotions(NamedTuple):
+    """Motion of each link and of its mass centre; world axes.
+
+    angular_velocities:    (..., n, 3) rad/s, omega of the link
+    angular_accelerations: (..., n, 3) rad/s^2, omega'
+    centres:               (..., n, 3) m, c, from the world origin to the mass centre
+    velocities:            (..., n, 3) m/s, c'
+    accelerations:         (..., n, 3) m/s^2, c'', without gravity
+    """
+
+    angular_velocities: Array
+    angular_accelerations: Array
+    centres: Array
+    velocities: Array
+    accelerations: Array
 
 
 @cache
@@ -55,10 +76,14 @@ def function_table(n: int) -> FunctionTable:
         "forward_dynamics": Function(f.forward_dynamics, force, each, ARM_LOADS, WORLD_AXES, guard, names=("qdd",)),
         "mass_matrix": Function(f.mass_matrix, q, square, HELD),
         "coriolis_matrix": Function(f.coriolis_matrix, state, square, HELD),
+        "coriolis_coefficients": Function(f.coriolis_coefficients, q, ((n, n, n),), HELD),
         "gravity_forces": Function(f.gravity_forces, q, each, HELD),
         "bias_forces": Function(f.bias_forces, state, each, HELD),
         "friction_forces": Function(f.friction_forces, joints("qd"), each),
         "joint_wrenches": Function(f.joint_wrenches, acceleration, ((n, 6),), ARM_LOADS, WORLD_AXES),
+        "link_motions": Function(
+            f.link_motions, acceleration, ((n, 3),) * 5, (BASE_MOTION,), quick=False, names=LinkMotions._fields
+        ),
         "inverse_dynamics_derivatives": Function(
             f.inverse_dynamics_derivatives,
             acceleration,

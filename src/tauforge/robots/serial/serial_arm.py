@@ -25,7 +25,7 @@ from tauforge.robots.serial import model as numbers
 from tauforge.robots.serial.capabilities import ArmDesigns, ArmFormulations, ArmFriction, JointSensors, Tool
 from tauforge.robots.serial.description import ArmDescription
 from tauforge.robots.serial.drawing import drawn, reactions
-from tauforge.robots.serial.functions import SINGULAR_MASS, function_table
+from tauforge.robots.serial.functions import SINGULAR_MASS, LinkMotions, function_table
 from tauforge.robots.serial.summary import summary
 
 STATES_TRIED = 20  # random states at which the mass matrix is looked at
@@ -179,6 +179,14 @@ class SerialArm(ArmDescription):
         """
 
     @by_table
+    def coriolis_coefficients(self, q: ArrayLike, *, payload: Payload | None = None) -> Array:
+        """C^i_jk(q), (..., n, n, n): the symmetric matrices C^i of the Coriolis and centrifugal forces qd' C^i qd.
+
+        Identities: coriolis_matrix(q, qd)_ij = sum_k C^i_jk qd_k; C^i_jk + C^j_ik = dM_ij/dq_k.
+        Source: Turney, Mudge & Lee 1980, after eq. 2.11.
+        """
+
+    @by_table
     def gravity_forces(self, q: ArrayLike, *, payload: Payload | None = None) -> Array:
         """g(q), (..., n): what holds the arm up at rest.
 
@@ -212,6 +220,18 @@ class SerialArm(ArmDescription):
         (general joints; in a URDF that is the origin of the child link).
         Identity: the component along the joint's axis equals tau less friction and rotor terms.
         """
+
+    def link_motions(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, base_motion: BaseMotion | None = None
+    ) -> LinkMotions:
+        """Velocities and accelerations of every link and of its mass centre, world axes.
+
+        base_motion: a BaseMotion of the base, whose origin has no velocity at the instant; add one to `velocities`
+        Identity: those of `link_frames` and of the mass centres, differentiated by time.
+        Source: Angeles, section 7.4.1, eqs 7.25-7.34.
+        """
+        given = {"q": q, "qd": qd, "qdd": qdd, "base_motion": base_motion}
+        return LinkMotions._make(self._answer("link_motions", given))
 
     @by_table
     def inverse_dynamics_derivatives(

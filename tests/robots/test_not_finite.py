@@ -179,7 +179,8 @@ def test_one_state(way, name):
     method = getattr(arm, name)
     spoils_its_row(method, arguments, ())
     again = getattr(arm, name)
-    assert (type(again).__name__ == "builtin_function_or_method") == (way != "reference")
+    quick = way != "reference" and arm.functions[name].quick  # a result with names is made in Python
+    assert (type(again).__name__ == "builtin_function_or_method") == quick
     spoils_its_row(again, arguments, ())
     arguments[0][1] = np.nan
     assert not flags_raised(lambda: again(*arguments))

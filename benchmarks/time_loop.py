@@ -36,6 +36,8 @@ ROLLED = {  # robot and rows: what is wanted, in a unit
     ("dasgupta1998", 64): (220.0, NS),
     ("dasgupta1998", 1024): (200.0, NS),
 }
+STEPPED = {("puma560", 1): 20.0, ("dasgupta1998", 1): 20.0, ("puma560", 64): 20.0}  # us a call of a world
+SHARE_OF_A_ROLLOUT = 1.2  # time of a call with many rows over that of a long rollout's step
 THREADED, MANY = 1 / 1.8, 4096  # time on two threads over that on one, of so many rows
 SUBCLASS, PAYLOAD = 1.05, 5.0
 
@@ -124,6 +126,29 @@ def rolled(seconds: float) -> list[dict[str, Any]]:
     ]
 
 
+def stepped(seconds: float) -> list[dict[str, Any]]:
+    """A call of `tf.World`, and one with many rows over a step of a rollout under the same forces."""
+    tasks = []
+    for name, rows in [*STEPPED, ("puma560", MANY)]:
+        robot = robot_of(name)
+        start = robot.positions.default, np.zeros(robot.n)
+        forces = np.random.default_rng(0).normal(size=(rows, 100, len(robot.actuators)))
+        run = partial(tf.rollout, robot, initial=start, step=STEP, control_period=STEP)
+        world, held = tf.World(robot, rows, step=STEP), forces[:, 0].copy()
+        for k in range(3):
+            found = world.step(forces[:, k])[0]
+        if not np.array_equal(found, run(forces=forces[:, :3]).position[:, -1]):
+            raise ValueError(f"{name}: a world differs from a rollout: nothing is timed")
+        tasks.append(Task(f"tf.World, {name}, {rows} row{'s' * (rows > 1)}", partial(world.step, held), 1))
+    once, twice = (partial(run, forces=np.tile(forces, (1, k, 1)), record_every=200) for k in (1, 2))
+    tasks += [Task("rollout", once, 1), Task("rollout twice", twice, 1)]
+    best = {name: found["fastest"] for name, found in nanoseconds(take_turns(tasks, seconds, time.thread_time)).items()}
+    *few, many = tasks[:-2]
+    rows = [row(task.name, best[task.name], wanted, US) for task, wanted in zip(few, STEPPED.values(), strict=True)]
+    share = best[many.name] / (best["rollout twice"] - best["rollout"]) * 100
+    return [*rows, row(f"{many.name}, over a rollout's step", share, SHARE_OF_A_ROLLOUT, TIMES)]
+
+
 def others(seconds: float) -> list[dict[str, Any]]:
     arm = robot_of("puma560")
     tasks = [
@@ -135,7 +160,7 @@ def others(seconds: float) -> list[dict[str, Any]]:
     best = {name: found["fastest"] for name, found in nanoseconds(take_turns(tasks, seconds, time.thread_time)).items()}
     return [
         row("an empty subclass of ComputedTorque", best["own"] / best["ours"], SUBCLASS, TIMES),
-        row("a rollout of one step", best["short"], 20.0, US),
+        row("a rollout of one step", best["short"], 20.0, US, "a world is for that"),
         row("tf.Payload(1.0)", best["payload"], PAYLOAD, US),
     ]
 
@@ -169,7 +194,7 @@ def main() -> None:
     found = threaded(seconds) if len(cores) > 1 else []
     os.sched_setaffinity(0, sorted(cores)[-1:])
     tf.set_threads(1)
-    found += [*simulated(seconds), *rolled(seconds), *others(seconds)]
+    found += [*simulated(seconds), *rolled(seconds), *stepped(seconds), *others(seconds)]
     if not given.quick:
         from run import environment
 

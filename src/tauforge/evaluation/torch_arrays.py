@@ -10,6 +10,7 @@ nothing is copied but the few numbers of payloads and base motions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -158,10 +159,15 @@ def _on_gpu(evaluation: BoundFunction, tensors: Sequence[torch.Tensor]) -> tuple
     library, first = arrays.cupy(), tensors[0]
     batch = torch.broadcast_shapes(*(tensor.shape[:-1] for tensor in tensors))
     outs = tuple(torch.empty(batch + core, dtype=first.dtype, device=first.device) for core in evaluation.results)
-    with arrays.on_stream(first.device.index, torch.cuda.current_stream(first.device).cuda_stream):
+    with on_stream_of(first):
         shared = [library.asarray(tensor.detach()) for tensor in tensors]
         evaluation.on_gpu(*shared, out=[library.asarray(out) for out in outs])
     return outs
+
+
+def on_stream_of(tensor: torch.Tensor) -> AbstractContextManager[None]:
+    """A context in which CuPy's GPU and stream are torch's."""
+    return arrays.on_stream(tensor.device.index, torch.cuda.current_stream(tensor.device).cuda_stream)
 
 
 def _gpu_precision(tensor: torch.Tensor) -> str | None:

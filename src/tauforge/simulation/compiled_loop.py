@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.class_tools import computed_once
 from tauforge.control.law_graph import TARGETS, TIME
 from tauforge.evaluation.evaluator import kernels_allowed
-from tauforge.kernels.backends import NoKernelError
+from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
 from tauforge.kernels.cpu.engine import Loaded
 from tauforge.kernels.cpu.time_loop import Call, Place, Record, TimeLoop, block_kernel, columns, fill, rows_at_once
 from tauforge.kernels.specification import Shape, Specification
@@ -237,8 +238,13 @@ class CompiledLoop:
         """Positions and velocities."""
         if type(self.space) is PlainState:
             return parts[0], parts[1]
-        y = np.concatenate(parts, axis=-1)
-        return self.space.position(y), self.space.velocity(y)
+        position, velocity = self._unpack(*parts)
+        return position, velocity
+
+    @computed_once
+    def _unpack(self) -> Kernel:
+        """From the parts of states to positions and velocities."""
+        return backend_of("cpu").compile(self.formulas.unpacked(), "float64")
 
     @property
     def memory_now(self) -> list[Array]:

@@ -7,7 +7,9 @@ the robot's own methods, or on a GPU.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -33,6 +35,7 @@ from tauforge.simulation.rollouts import loop_of
 from tauforge.simulation.stability import warn_of_stiffness
 from tauforge.validation import shown
 
+NOWHERE = nullcontext()
 Found = Sequence[Any]  # positions (n, N) and velocities (n, n), new arrays
 
 
@@ -87,20 +90,21 @@ class World:
     ) -> None:
         checks.check_robot("robot", robot)
         self.robot, self.n, self.like = robot, checks.whole_number("n", n), like
-        given: dict[str, Any] = {"step": step, "duration": step, "control_period": step}
         initial = _start(robot, self.n, like)
-        self._task = rollout_task(robot, initial=initial, varying=varying, payload=payload, **given)
-        self._rows, m = _rows_of(self._task), len(robot.actuators)
+        given: dict[str, Any] = {"varying": varying, "payload": payload, "force_limits": force_limits}
+        task = rollout_task(robot, initial=initial, step=step, duration=step, control_period=step, **given)
+        self._task, limits = task._replace(limits=None), task.limits
+        m, dtype = len(robot.actuators), task.position.dtype
         self._count, self._begun = 0, np.zeros(self.n, int)  # steps: those made, and those made when a row was reset
-        self._shapes, limits = [(self.n, m), (m,)], checks.force_limits(robot, force_limits)
-        self._xp, dtype = arrays.cupy() if self._task.on_gpu else np, self._task.position.dtype
-        with self._task.device:
-            self._zero = self._xp.zeros(m, dtype)
+        self._shapes, self._fields = [(self.n, m), (m,)], dict[str, Array]()
+        self._xp: Any = arrays.cupy() if task.on_gpu else np
+        self._place = _place_of(task, like)
+        with self._place():
+            self._rows, self._zero = _rows_of(self._task), self._xp.zeros(m, dtype)
             self._limits = None if limits is None else [self._xp.asarray(x, dtype) for x in (-limits, limits)]
-        self._fields: dict[str, Array] = {}
-        if not self._task.on_gpu:
-            self._fields = in_rows(robot, self._task.plant_fields, self.n)
-            warn_of_stiffness(robot, self._task.position, self._task.schedule.step, fields=self._fields)
+        if self._xp is np:
+            self._fields = in_rows(robot, task.plant_fields, self.n)
+            warn_of_stiffness(robot, task.position, task.schedule.step, fields=self._fields)
         self.reset()
 
     def __repr__(self) -> str:
@@ -115,10 +119,11 @@ class World:
 
         forces: (n, m) or (m,) N m or N, held over all steps; None for none
         """
-        count = 1 if steps == 1 else checks.whole_number("steps", steps)
-        found = self._rows.step(self._forces(forces), count)
-        self._count += count
-        return self._answer(found, forces)
+        count = checks.whole_number("steps", steps)
+        with self._place():
+            found = self._rows.step(self._forces(forces), count)
+            self._count += count
+            return self._answer(found, forces)
 
     def reset(
         self, rows: ArrayLike | None = None, position: ArrayLike | None = None, velocity: ArrayLike | None = None
@@ -136,26 +141,27 @@ class World:
         with np.errstate(all="ignore"):
             y = np.array(space.pack(q, qd))
             lost = dict.fromkeys(np.flatnonzero(ran_away(y)).tolist(), RAN_AWAY)
-            if not self._task.on_gpu:  # as in `rollout`
+            if self._xp is np:  # as in `rollout`
                 lost |= space.start_refusals(q, qd, {name: x[chosen] for name, x in self._fields.items()})
         y[list(lost)] = np.nan
-        self._rows.put(chosen, y)
         self._begun[chosen] = self._count
         if self.reasons is not None:
             for row in self.reasons.keys() & chosen.tolist() if self.reasons else ():
                 del self.reasons[row]
             self.reasons.update((int(chosen[k]), why) for k, why in lost.items())
-        return self._answer(self._rows.read(), position, velocity)
+        with self._place():
+            self._rows.put(chosen, y)
+            return self._answer(self._rows.read(), position, velocity)
 
     @property
     def position(self) -> Any:
         """(n, N) rad or m; of a platform poses; of a mechanism with loops all of its joints."""
-        return self._answer(self._rows.read())[0]
+        return self._now[0]
 
     @property
     def velocity(self) -> Any:
         """(n, n) rad/s or m/s; of a platform twists."""
-        return self._answer(self._rows.read())[1]
+        return self._now[1]
 
     @property
     def time(self) -> Array:
@@ -172,11 +178,16 @@ class World:
         """As in `Recording`."""
         return self._rows.stepped_by
 
+    @property
+    def _now(self) -> tuple[Any, Any]:
+        with self._place():
+            return self._answer(self._rows.read())
+
     def _forces(self, given: Any) -> Any:
         """(n, m) or (m,), where the rows are, within the limits."""
         if given is None:
             return self._zero
-        if self._task.on_gpu:
+        if self._xp is not np:
             force = arrays.on_device("forces", given)
             if force.dtype != self._zero.dtype:
                 raise ShapeError("forces", expected=f"{self._zero.dtype} numbers", got=str(force.dtype))
@@ -225,7 +236,7 @@ class World:
     def _answer(self, found: Found, *given: Any) -> tuple[Any, Any]:
         """Arrays of the library of what was given, or else of `like`."""
         choice = choice_of((*given, self.like))
-        if choice is not None and self._task.on_gpu:
+        if choice is not None and self._xp is not np:
             kept = isinstance(choice.first, type(found[0]))
             found = found if kept else [choice.library.namespace.from_dlpack(x) for x in found]
         elif choice is not None:
@@ -309,30 +320,25 @@ class GpuRows:
     stepped_by, reasons = MACHINE_CODE, None
 
     def __init__(self, task: RolloutTask) -> None:
-        self.task, formulas, cupy, cuda = task, gpu_formulas(task), arrays.cupy(), backend_of("cuda")
-        dtype = str(task.position.dtype)
-        with task.device:
-            self._held = cuda.compile(formulas.held_step(), dtype)
-            self._unpacked = cuda.compile(formulas.unpacked(), dtype) if task.may_refuse else None
-            self._forced, self.widths = bool(formulas.forces), [numbers for (numbers,) in formulas.state.values()]
-            self._state: list[Any] = [cupy.empty((task.rows, width), dtype) for width in self.widths]
-            self._fixed = [cupy.asarray(value, dtype) for value in task.plant_numbers.values()]
+        formulas, cupy, cuda, dtype = gpu_formulas(task), arrays.cupy(), backend_of("cuda"), str(task.position.dtype)
+        self._held = cuda.compile(formulas.held_step(), dtype)
+        self._unpacked = cuda.compile(formulas.unpacked(), dtype) if task.may_refuse else None
+        self._forced, self._widths = bool(formulas.forces), [numbers for (numbers,) in formulas.state.values()]
+        self._state: list[Any] = [cupy.empty((task.rows, width), dtype) for width in self._widths]
+        self._fixed = [cupy.asarray(value, dtype) for value in task.plant_numbers.values()]
 
     def put(self, rows: Array, y: Array) -> None:
         cupy = arrays.cupy()
-        with self.task.device:
-            for part, values in zip(self._state, np.split(y, np.cumsum(self.widths)[:-1], axis=-1), strict=True):
-                part[cupy.asarray(rows)] = cupy.asarray(values, part.dtype)
+        for part, values in zip(self._state, np.split(y, np.cumsum(self._widths)[:-1], axis=-1), strict=True):
+            part[cupy.asarray(rows)] = cupy.asarray(values, part.dtype)
 
     def read(self) -> Found:
-        with self.task.device:
-            return [x.copy() for x in self._state] if self._unpacked is None else self._unpacked(*self._state)
+        return [x.copy() for x in self._state] if self._unpacked is None else self._unpacked(*self._state)
 
     def step(self, force: Any, steps: int) -> Found:
-        with self.task.device:
-            for _ in range(steps):
-                found = self._held(*self._state, *([force] if self._forced else []), *self._fixed)
-                self._state = list(found) if isinstance(found, tuple) else [found]
+        for _ in range(steps):
+            found = self._held(*self._state, *([force] if self._forced else []), *self._fixed)
+            self._state = list(found) if isinstance(found, tuple) else [found]
         return self.read()
 
 
@@ -341,6 +347,15 @@ def _rows_of(task: RolloutTask) -> Rows:
         return GpuRows(task)
     loop = loop_of(task)
     return CompiledRows(loop) if isinstance(loop, CompiledLoop) else MethodRows(loop)
+
+
+def _place_of(task: RolloutTask, like: Any) -> Callable[[], AbstractContextManager[Any]]:
+    """Makes contexts in which CuPy works on the GPU of `like`, and on the stream of its library if that names one."""
+    choice = choice_of((like,))
+    if choice is None or not task.on_gpu:
+        return lambda: NOWHERE
+    on_stream_of = getattr(choice.library, "on_stream_of", None)
+    return (lambda: task.device) if on_stream_of is None else partial(on_stream_of, like)
 
 
 def _start(robot: Robot, rows: int, like: Any) -> tuple[Any, Any]:

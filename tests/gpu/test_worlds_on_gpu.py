@@ -20,7 +20,7 @@ SAME = 1e-10  # the same sums in another order, through some dozens of steps
 ROWS, STEPS = 300, 30
 ROBOTS: dict[str, Any] = {
     "arm": tf.load("puma560").without_friction(),
-    "platform": tf.load("mathworks-hexapod"),
+    "platform": tf.load("dasgupta1998"),
     "five-bar": tf.load("five-bar"),
 }
 

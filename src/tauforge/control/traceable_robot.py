@@ -85,13 +85,13 @@ class TraceableRobot:
             raise NoKernelError(f"{robot.name} has {name} of its own")
         return type(found)(self)
 
-    def _answer(self, name: str, arguments: Mapping[Any, Array]) -> list[Array]:
+    def _answer(self, name: str, arguments: Mapping[Any, Array], **options: Any) -> list[Array]:
         """All results, for methods that do more than to call their own formula."""
         scalars = [np.asarray(x).tolist() for x in arguments.values()]
         watching = sys.getprofile()
         sys.setprofile(None)  # formulas are ours, and have many calls
         try:
-            found = judged_results(self._robot, name, self._robot.model, *scalars)
+            found = judged_results(self._robot, name, self._robot.model, *scalars, options=options)
         finally:
             sys.setprofile(watching)
         self.suspicions.extend(found.suspicions)

@@ -178,14 +178,23 @@ class PlainFormulas:
         return Judged(list(y))
 
 
-def judged_results(robot: Robot, name: str, model: Any, *arguments: Any, loads: Loads | None = None) -> Judged:
-    """A formula's results for a plain call, one after another, and a suspicion where its function has a guard.
+def judged_results(
+    robot: Robot,
+    name: str,
+    model: Any,
+    *arguments: Any,
+    loads: Loads | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Judged:
+    """A formula's results, one after another, and a suspicion where its function has a guard.
 
-    loads: its optional arguments, by name
+    loads:   its optional arguments, by name
+    options: those that are not as in a plain call
     """
     function = robot.functions[name]
     given = {argument.name: list(x) for argument, x in zip(function.arguments, arguments, strict=True)}
-    found = function.formula(model, **given, **(loads or {}), **choices(function.options)[0])
+    chosen = choices(function.options)[0] | dict(options or {})
+    found = function.formula(model, **given, **(loads or {}), **chosen)
     if function.guard is None or not isinstance(found, Doubtful):
         return Judged(flat(results_of(found)))
     return Judged(flat(found.results), suspicions=(found.doubt() * (1.0 / function.guard.limit),))

@@ -263,6 +263,7 @@ def test_anybodys_law_on_a_gpu(dtype, substeps):
     }
     schedule = {"control_period": period, "step": period / substeps, "record_every": 2}
     most = np.linspace(2.0, 40.0, 15).reshape(5, 3)
+    schedule["delay"] = period
     expected = tf.rollout(ARM, law, MOVE, **given, force_limits=most, **schedule)
     assert expected.stepped_by == "machine code"
     there = {name: on_gpu(x) for name, x in given.items()}
@@ -272,7 +273,9 @@ def test_anybodys_law_on_a_gpu(dtype, substeps):
     with pytest.raises(
         tf.UnsupportedFeatureError, match="force_limits: gradients through force limits are computed on"
     ):
-        tf.differentiable_rollout(ARM, LAW, MOVE, initial=there["initial"], force_limits=most, **schedule)
+        tf.differentiable_rollout(ARM, LAW, MOVE, initial=there["initial"], force_limits=most, control_period=0.01)
+    with pytest.raises(tf.UnsupportedFeatureError, match="sensors: sensors are read on the processor only"):
+        tf.rollout(ARM, LAW, MOVE, initial=there["initial"], sensors=tf.Sensors(bits=12), control_period=0.01)
     for name in NAMES:
         assert error(getattr(got, name), getattr(expected, name)) < (SAME if dtype == "float64" else SINGLE * 6), name
 

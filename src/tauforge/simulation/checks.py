@@ -18,6 +18,7 @@ from tauforge.motion.motion import Motion, positive
 from tauforge.robots.robot import Robot
 from tauforge.robots.robot import check_robot as check_kind
 from tauforge.simulation.integrators import FAR, ran_away
+from tauforge.simulation.sensors import Sensing, Sensors
 from tauforge.tables.robot_columns import state_columns
 from tauforge.validation import counted, shown
 
@@ -215,6 +216,30 @@ def whole_number(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise ShapeError(name, expected="a whole number >= 1", got=repr(value))
     return int(value)
+
+
+def whole_delay(name: str, delay: float, period: float | None) -> int:
+    """In control periods. period: s, None without one"""
+    if not isinstance(delay, int | float | np.number) or isinstance(delay, bool) or not 0 <= delay < math.inf:
+        raise ShapeError(name, expected="a number >= 0", got=repr(delay))
+    if delay and period is None:
+        raise ModelError("a delay needs a control period", field=name, remedy="Give control_period=")
+    return whole_steps(name, float(delay), period) if delay and period is not None else 0
+
+
+def sensing_of(sensors: Sensors | None, robot: Robot, period: float | None) -> Sensing | None:
+    """What sensors do in a run. period: s, None where the law is asked continuously"""
+    if sensors is None:
+        return None
+    if not isinstance(sensors, Sensors):
+        raise ModelError(f"expected Sensors, got {shown(sensors)}", field="sensors")
+    if period is None and (sensors.noisy or sensors.velocity == "differenced"):
+        why = "noise needs a sampling period; sampled at every instant, it would average out"
+        problem = why if sensors.noisy else "differences of positions need a sampling period"
+        raise ModelError(problem, field="sensors", remedy="Give control_period=")
+    noise, differenced = (sensors.position_noise, sensors.velocity_noise), sensors.velocity == "differenced"
+    delay = whole_delay("sensors.delay", sensors.delay, period)
+    return Sensing(robot.n, sensors.resolution, noise, int(sensors.seed), delay, period or 0.0, differenced)
 
 
 def force_limits(robot: Robot, given: ArrayLike | str | None, *, of_rows: bool = False) -> Array | None:

@@ -1,7 +1,6 @@
 """Controller, sensors, actuators and disturbance as one function of time and state, and the recorder of a run.
 
-Sensors pass positions and velocities through converters with a number of bits, and add noise. The recorder works block
-after block and needs no more memory than the rows that it keeps.
+The recorder works block after block and needs no more memory than the rows that it keeps.
 """
 
 from __future__ import annotations
@@ -11,16 +10,17 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.arrays import Array, real_number
+from tauforge.arrays import Array
 from tauforge.control.controller import Controller, RunningLaw
 from tauforge.errors import ConvergenceError, ModelError, ShapeError
 from tauforge.motion.motion import Motion, MotionSample
-from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law, numbers
 from tauforge.simulation.compiled_loop import ROWS_AT_ONCE, CompiledLoop, Force
 from tauforge.simulation.events import Watch
 from tauforge.simulation.integrators import ENDING_ERRORS, Rates, Stop
 from tauforge.simulation.recording import METHODS, Recording
+from tauforge.simulation.rollout_task import RolloutTask
+from tauforge.simulation.sensors import Actuation
 from tauforge.tables.robot_columns import state_columns
 
 Disturbance = Callable[[float], ArrayLike] | None
@@ -29,23 +29,14 @@ Disturbance = Callable[[float], ArrayLike] | None
 class ClosedLoop:
     """Forces and wrenches at any time; the controller is reset when a loop is made."""
 
-    def __init__(
-        self,
-        robot: Robot,
-        controller: Law,
-        motion: Motion | None,
-        sensors: Sensors | None,
-        disturbance: Disturbance,
-        limits: Array | None,
-    ) -> None:
-        self.robot, self.space, self.actuators = robot, robot.state_space, len(robot.actuators)
-        self.controller, self.motion, self.sensors = controller, motion, sensors
-        self.disturbance, self.limits = disturbance, limits
+    def __init__(self, controller: Law, task: RolloutTask, disturbance: Disturbance = None) -> None:
+        self.task, self.robot, self.space = task, task.plant, task.plant.state_space
+        self.controller, self.disturbance = controller, disturbance
+        self.actuators = len(self.robot.actuators)
+        self.actuation = Actuation(self.robot, task.sensing, task.limits, task.delay, task.position, alone=True)
         self._last: tuple[float, Array, Force] | None = None
         self._law = RunningLaw(controller) if isinstance(controller, Controller) else None
         self._seen: tuple[float, Array, Array, MotionSample] | None = None
-        if sensors is not None:
-            sensors.reset()
         if disturbance is not None and not callable(disturbance):
             raise ModelError(f"expected a callable of the time, got {disturbance!r}", field="disturbance")
 
@@ -61,44 +52,45 @@ class ClosedLoop:
         """The forces at a state. A law may keep state between calls, so it is called only once for each time."""
         if self._last is not None and self._last[0] == t and np.array_equal(self._last[1], y):
             return self._last[2]
-        wanted = self._wanted(t, y)
-        given = wanted if self.limits is None else np.clip(wanted, -self.limits, self.limits)
+        k = round(t / self.task.schedule.period)
+        asked, added = self._asked(k, t, y), self.task.added(k)
+        given, wanted = (x[0] for x in self.actuation.given(asked[None], 0.0 if added is None else added))
         if self._law is not None and self._seen is not None:
             self._law.remember(*self._seen, given)
         self._last = (t, y.copy(), Force(given, given != wanted))
         return self._last[2]
 
-    def _wanted(self, t: float, y: Array) -> Array:
+    def _asked(self, k: int, t: float, y: Array) -> Array:
         """(m,) forces that the law asks for."""
-        m = self.actuators
+        m, motion = self.actuators, self.task.motion
         if self.controller is None:
             return np.zeros(m)
-        position, velocity = np.array(self.space.position(y)), np.array(self.space.velocity(y))
-        if self.sensors is not None:
-            measured, velocity = self.sensors.read(self.robot.positions.coordinates(position), velocity)
-            position = self.robot.positions.at(measured, near=position)
+        state = np.array(self.space.position(y))[None], np.array(self.space.velocity(y))[None]
+        position, velocity = (x[0] for x in self.actuation.sensed(k, *state))
         if self._law is not None:
-            assert self.motion is not None
-            self._seen = (t, position, velocity, self.motion.sample(t))
-            wanted = self._law.force(*self._seen)
+            assert motion is not None
+            self._seen = (t, position, velocity, motion.sample(t))
+            asked = self._law.force(*self._seen)
         else:
             assert not isinstance(self.controller, Controller)
             answer = self.controller(t, position, velocity)
-            wanted = numbers(answer)
-            if wanted.shape != (m,):
+            asked = numbers(answer)
+            if asked.shape != (m,):
                 raise ShapeError("controller", expected=f"{m} forces", got=f"{answer!r}")
-        _check_finite(wanted, f"the controller returned non-finite forces at t = {t:.6g} s")
-        return wanted
+        _check_finite(asked, f"the controller returned non-finite forces at t = {t:.6g} s")
+        return asked
 
     @property
     def memory(self) -> list[Array]:
-        """Memory of the law at this moment."""
-        return [] if self._law is None else self._law.memory
+        """Memory of the law, and of what is around it, at this moment."""
+        return [*([] if self._law is None else self._law.memory), *self.actuation.memory]
 
     def recall(self, memory: Sequence[Array]) -> None:
         """Go on with another memory, when steps were made without this loop."""
+        own = len(memory) - len(self.actuation.memory)
         if self._law is not None:
-            self._law.recall(memory)
+            self._law.recall(memory[:own])
+        self.actuation.recall(memory[own:])
 
     def wrench(self, t: float) -> Array | None:
         if self.disturbance is None:
@@ -202,54 +194,3 @@ class RecordingBuilder:
             coordinates=() if entries == robot.coordinates else tuple(c.name for c in robot.coordinates),
             stepped_by=f"{METHODS}: {loop}" if isinstance(loop, str) else loop.stepped_by,
         )
-
-
-class Sensors:
-    """bits: of the position's converter over `span`, None for none; noise: standard deviations; seed: of the noise.
-
-    span: rad or m that 2^bits steps cover, every coordinate alike: 12 bits over 2 pi have steps of 1.53e-3 rad. The
-          converter counts on beyond it
-    """
-
-    def __init__(
-        self,
-        bits: int | None = None,
-        span: float = 2 * np.pi,
-        position_noise: float = 0.0,
-        velocity_noise: float = 0.0,
-        seed: int = 0,
-    ) -> None:
-        whole = isinstance(bits, int | np.integer) and not isinstance(bits, bool)
-        if bits is not None and not (whole and 1 <= bits <= 64):
-            raise ModelError(f"expected a whole number from 1 to 64 or None, got {bits!r}", field="bits")
-        for name, value in (("span", span), ("position_noise", position_noise), ("velocity_noise", velocity_noise)):
-            if not 0 <= real_number(value) < np.inf:
-                raise ModelError(f"expected a number >= 0, got {value!r}", field=name)
-        if not span > 0:
-            raise ModelError("expected a number > 0, got 0", field="span")
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-            raise ModelError(f"expected a whole number >= 0, got {seed!r}", field="seed")
-        self.bits, self.span, self.seed = bits, float(span), seed
-        self.position_noise, self.velocity_noise = float(position_noise), float(velocity_noise)
-        self.reset()
-
-    @property
-    def resolution(self) -> float:
-        """rad or m, one step of the converter; 0 without one."""
-        return 0.0 if self.bits is None else self.span / 2**self.bits
-
-    @property
-    def noisy(self) -> bool:
-        return self.position_noise > 0 or self.velocity_noise > 0
-
-    def reset(self) -> None:
-        self._rng = np.random.default_rng(self.seed)
-
-    def read(self, position: Array, velocity: Array) -> tuple[Array, Array]:
-        if self.position_noise:
-            position = position + self._rng.normal(0, self.position_noise, position.shape)
-        if self.velocity_noise:
-            velocity = velocity + self._rng.normal(0, self.velocity_noise, velocity.shape)
-        if self.bits is not None:
-            position = np.round(position / self.resolution) * self.resolution
-        return position, velocity

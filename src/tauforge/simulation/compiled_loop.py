@@ -21,7 +21,8 @@ from tauforge.simulation.integrators import AHEAD as STAGES
 from tauforge.simulation.method_loop import MethodLoop
 from tauforge.simulation.recording import MACHINE_CODE, METHODS
 from tauforge.simulation.rollout_task import RolloutTask
-from tauforge.simulation.step_formulas import ADDED, AHEAD, FORCE, StepFormulas
+from tauforge.simulation.sensors import Noise
+from tauforge.simulation.step_formulas import ADDED, AHEAD, FORCE, NOISE, StepFormulas
 from tauforge.validation import counted
 
 STEPS_AT_ONCE = 2**18  # of single rows, between two looks at the keyboard: some hundredths of a second
@@ -83,6 +84,8 @@ class CompiledLoop:
         if formulas.added and task.forces is not None:
             self._added = task.forces.reshape(-1, schedule.periods, m)
             self.added = columns(len(self._added), self.most + 1, m)
+        self.noise = columns(task.rows, self.most + 1, *formulas.noise.get(NOISE, (0,)))
+        self._drawn: Noise | None = None
         self._still, self._ahead = columns(1, max(self.widths)), formulas.h * np.array((0.0, *STAGES))
         cores = formulas.gains | formulas.fields | formulas.limits
         given = zip(cores.items(), task.constants, strict=True)
@@ -99,7 +102,7 @@ class CompiledLoop:
         """
         task, schedule = self.task, self.task.schedule
         fill(self.state, self.space.pack(task.position, task.velocity))
-        self.recall(task.memory)
+        self.begin()
         found = self.room(len(kept))
         for k in self.walk(found, np.array(kept) * schedule.substeps, 0, schedule.periods):
             report(k / schedule.periods)
@@ -158,7 +161,7 @@ class CompiledLoop:
         loop, kept = self._one
         fill(self.state, y[None])
         if not first:
-            self.recall(self.task.memory)
+            self.begin()
         last = min(first + most, schedule.periods)
         self._prescribe(first, last)
         steps = (last - first) * schedule.substeps
@@ -175,6 +178,12 @@ class CompiledLoop:
         given, wanted = forces[:until, :m].copy(), forces[:until, m:] if self.formulas.limits else forces[:until]
         force = Force(given, given != wanted) if until else None
         return np.concatenate([part[: good + 1] for part in parts], axis=-1), rates[:until].copy(), force
+
+    def begin(self) -> None:
+        """Let the memory and the noise be those at the begin of a run."""
+        self.recall(self.task.memory)
+        if self.formulas.noise and self.task.sensing is not None:
+            self._drawn = Noise(self.task.sensing, self.task.rows)
 
     def room(self, places: int, *, rates: bool = False) -> list[Array]:
         """Memory for so many records: the parts of the state, the forces, and the rates of the state."""
@@ -200,6 +209,7 @@ class CompiledLoop:
         if self._added is not None:
             block, instant = self.added.strides[:2]
             fixed[ADDED] = Place(self.added, 0, block if len(self.added) > 1 else 0, instant)
+        fixed[NOISE] = Place(self.noise, 0, *self.noise.strides[:2])
         renewed = []  # the memory of the next instant has another place: results must not overwrite arguments
         for name, memory in zip(formulas.memory, self.memory, strict=True):
             block, instant = memory.strides[:2]
@@ -276,6 +286,7 @@ class CompiledLoop:
         if self._steps is None:
             self._steps = own()
             self._steps.reasons = self.reasons
+        self._steps.actuation.noise = self._drawn
         return self._steps
 
     def _prescribe(self, begin: int, end: int) -> None:
@@ -290,6 +301,8 @@ class CompiledLoop:
             given = self._added[:, begin : end + 1]
             fill(self.added[:, : given.shape[1]], given)
             self.added[:, given.shape[1] : count] = 0.0
+        if self._drawn is not None:
+            fill(self.noise[:, :count], self._drawn.between(begin, end + 1))
 
     def _mend(self, loop: TimeLoop, begin: int, places: Array, kept: Array | None) -> None:
         """The last step of rows that the kernels have refused, by other steps."""

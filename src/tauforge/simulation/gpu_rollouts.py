@@ -126,7 +126,7 @@ def filled_records(
     """
     cupy, schedule, rows = arrays.cupy(), task.schedule, task.rows
     first: list[Any] = []
-    memory = [cupy.broadcast_to(cupy.asarray(x.ravel(), task.position.dtype), (rows, x.size)) for x in task.memory]
+    memory = [cupy.broadcast_to(cupy.asarray(x, task.position.dtype), (rows, x.shape[1])) for x in task.memory]
     for array in (*((task.position, task.velocity) if state is None else state), *memory):
         way = arrays.walk(array, (rows,), array.shape[1:])
         first += [way.array, np.int64(way.row), np.int64(way.step)]

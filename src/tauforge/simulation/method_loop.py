@@ -20,6 +20,7 @@ from tauforge.robots.state_space import StateSpace
 from tauforge.simulation.integrators import ENDING_ERRORS, RAN_AWAY, ran_away, rk4
 from tauforge.simulation.recording import METHODS
 from tauforge.simulation.rollout_task import RolloutTask
+from tauforge.simulation.sensors import Actuation
 
 Acceleration = Callable[[Array, Array, Array], Array]  # of positions, velocities and forces
 RatesUnder = Callable[[Array, Array], Array]  # of states and forces
@@ -39,6 +40,7 @@ class MethodLoop:
         self.task, self.plant, self.space, self.h = task, plant, plant.state_space, task.schedule.step
         self.rates, self.fields = rates_of(plant, fields, rows), in_rows(plant, fields, rows)
         self.reasons: dict[int, str] = {}
+        self.actuation = Actuation(plant, task.sensing, task.limits, task.delay, task.position)
         self.m = len(plant.actuators)
         self._law: RunningLaw | None = None
 
@@ -47,6 +49,7 @@ class MethodLoop:
         task, schedule, plant, space = self.task, self.task.schedule, self.plant, self.space
         y = space.pack(task.position, task.velocity)
         self._law = None if task.controller is None else RunningLaw(task.controller, (task.rows,))
+        self.actuation = Actuation(plant, task.sensing, task.limits, task.delay, task.position)
         widths = (plant.positions.size, plant.n, self.m if task.limits is None else 2 * self.m)
         position, velocity, force = (np.empty((task.rows, len(kept), width)) for width in widths)
         places = {k: place for place, k in enumerate(kept)}
@@ -64,21 +67,17 @@ class MethodLoop:
     def forces(self, k: int, y: Array, rows: Array | slice = slice(None)) -> Array:
         """(N, m) at an instant; with limits followed by those wanted. rows: whose states these are"""
         task, target, added = self.task, self.task.target(k), self.task.added(k)
-        force = np.zeros((len(y), self.m))
-        if added is not None:
-            force += added[rows] if added.ndim > 1 else added
-        law, asked = self._law or task.controller, None
+        if added is None or added.ndim > 1:
+            added = 0.0 if added is None else added[rows]
+        law, seen, asked = self._law or task.controller, None, np.zeros((len(y), self.m))
         if law is not None and target is not None:
-            asked = (task.schedule.period * k, self.space.position(y), self.space.velocity(y), target)
-            force += law.force(*asked)
-        answer = force
-        if task.limits is not None:
-            most = task.limits[rows] if task.limits.ndim > 1 else task.limits
-            wanted, force = force, np.clip(force, -most, most)
-            answer = np.concatenate([force, wanted], axis=-1)
-        if self._law is not None and asked is not None:
-            self._law.remember(*asked, force)
-        return answer
+            sensed = self.actuation.sensed(k, self.space.position(y), self.space.velocity(y), rows)
+            seen = (task.schedule.period * k, *sensed, target)
+            asked = asked + law.force(*seen)
+        force, wanted = self.actuation.given(asked, added, rows)
+        if self._law is not None and seen is not None:
+            self._law.remember(*seen, force)
+        return force if task.limits is None else np.concatenate([force, wanted], axis=-1)
 
     def held(self, y: Array, force: Array) -> Array:
         return self._noted(np.arange(len(y)), y, force[:, : self.m], self.rates)

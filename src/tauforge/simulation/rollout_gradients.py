@@ -77,6 +77,8 @@ def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBa
     task = rollout_task(*given, **options)
     plant, controller, initial = task.plant, task.controller, options.get("initial")
     why = task.why_not_compiled or (None if task.on_gpu or kernels_allowed() else "kernels are switched off")
+    if why is None and (task.sensing is not None or task.delay):
+        why = "there are no gradients through sensors and delays"
     if why is None and task.memory:
         why = f"{type(task.controller).__name__} has a memory, through which there are no gradients"
     if why is not None:

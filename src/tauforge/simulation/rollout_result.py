@@ -23,7 +23,7 @@ from tauforge.simulation.integrators import RAN_AWAY
 from tauforge.simulation.method_loop import plant_of_row
 from tauforge.simulation.recording import MACHINE_CODE, MAX_RECORDING_BYTES, Recording
 from tauforge.simulation.recording_files import ROLLOUT_ARRAYS, read_rollout, write_rollout
-from tauforge.simulation.rollout_task import RolloutTask
+from tauforge.simulation.rollout_task import RolloutTask, Schedule
 from tauforge.validation import counted
 
 
@@ -105,7 +105,11 @@ class Rollout:
         if not known:
             raise ModelError(f"row {row} has no state: {reason}", field="row")
         times, position, velocity = self.time[:known], position[:known].astype(float), velocity[:known].astype(float)
-        builder = RecordingBuilder(ClosedLoop(robot, None, None, None, None, None), 1, known - 1, self.stepped_by)
+        step = float(times[-1]) or 1.0
+        task = RolloutTask(
+            None, robot, None, position[:1], velocity[:1], {}, {}, None, None, Schedule(step, step, 1, 1, 1)
+        )
+        builder = RecordingBuilder(ClosedLoop(None, task), 1, known - 1, self.stepped_by)
         states = robot.state_space.pack(position, velocity)
         builder.write(times, states, Force(force[:known].astype(float), clipped[:known]))
         crossing = singular_crossing(robot, times, position)

@@ -25,6 +25,7 @@ from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import PlainState
 from tauforge.simulation import checks
+from tauforge.simulation.sensors import Actuation, Sensing, Sensors
 from tauforge.simulation.stability import warn_of_sampling
 from tauforge.simulation.step_formulas import Given, StepFormulas, field_shape
 from tauforge.validation import did_you_mean
@@ -66,6 +67,8 @@ class RolloutTask(NamedTuple):
     payload:            what the plant holds
     forces:             (N, periods, m) or (periods, m), added to those of the law
     limits:             (N, m) or (m,), largest sizes of the forces
+    sensing:            what the law sees, if not the state
+    delay:              control periods from the moment the law is asked to that at which its forces act
     """
 
     controller: Controller | None
@@ -79,6 +82,8 @@ class RolloutTask(NamedTuple):
     forces: Any | None
     schedule: Schedule
     limits: Any | None = None
+    sensing: Sensing | None = None
+    delay: int = 0
 
     @property
     def rows(self) -> int:
@@ -97,6 +102,8 @@ class RolloutTask(NamedTuple):
     def why_not_compiled(self) -> str | None:
         """Reason for which law and dynamics have no kernels; None if they may, once the law is recorded."""
         plant = self.plant
+        if self.sensing is not None and plant.positions.entries != plant.coordinates:
+            return f"the loops of {plant.name} are closed for what its sensors show"
         if self.payload is not None:
             dynamics = [name for name in ("forward_dynamics", "inverse_dynamics") if name in plant.functions]
             taken = all(PAYLOAD in plant.functions[name].optional for name in dynamics)
@@ -130,13 +137,18 @@ class RolloutTask(NamedTuple):
         """NoKernelError where the law cannot be recorded, or there are no formulas of the plant."""
         if self.why_not_compiled is not None:
             raise NoKernelError(self.why_not_compiled)
-        given = Given(tuple(self.gains), tuple(self.plant_numbers), self.forces is not None, self.limits is not None)
+        limits = self.limits is not None
+        numbers = (tuple(self.gains), tuple(self.plant_numbers), self.forces is not None, limits)
+        given = Given(*numbers, self.sensing, self.delay)
         return StepFormulas(self.controller, self.plant, given, self.schedule.step, alone=alone)
 
     @property
     def memory(self) -> list[Array]:
-        """The memory of the law when the run begins."""
-        return [] if self.controller is None else [*memory_of(self.controller).values()]
+        """The memory of the law and of what is around it when the run begins, (N, numbers) or (1, numbers) each."""
+        if self.controller is None:
+            return []
+        around = Actuation(self.plant, self.sensing, None, self.delay, self.position)
+        return [*(x.reshape(1, -1) for x in memory_of(self.controller).values()), *around.memory]
 
     def target(self, k: int) -> MotionSample | None:
         """At instant k; None without a law."""
@@ -188,6 +200,8 @@ def rollout_task(
     gains: Mapping[str, ArrayLike] | None = None,
     forces: ArrayLike | None = None,
     force_limits: ArrayLike | str | None = None,
+    sensors: Sensors | None = None,
+    delay: float = 0.0,
     record_every: int = 1,
 ) -> RolloutTask:
     """The arguments of `rollout`, checked."""
@@ -203,13 +217,7 @@ def rollout_task(
     motion = None if motion is None else in_velocities_of(real, motion)
     h, period = positive("step", step), positive("control_period", control_period)
     substeps = checks.whole_steps("control_period", period, h)
-    added = None if forces is None else _forces(forces, len(real.actuators))
-    if duration is None and motion is None and added is not None:
-        periods = added.shape[-2]
-    else:
-        periods = checks.enough_steps("duration", checks.run_time(duration, motion), period)
-    if added is not None and added.shape[-2] != periods:
-        raise ShapeError("forces", expected=f"forces for {periods} control periods", got=str(added.shape[-2]))
+    added, periods = prescribed(forces, real, period, duration, motion)
     every = min(checks.whole_number("record_every", record_every), periods)
     schedule = Schedule(h, period, substeps, periods, every)
     for name, given in (("varying", varying), ("gains", gains)):
@@ -222,11 +230,16 @@ def rollout_task(
     shapes = _leading(real, fields, payload, own_gains, controller)
     if added is not None:
         shapes["forces"] = added.shape[:-2]
+    sensing, late = checks.sensing_of(sensors, real, period), checks.whole_delay("delay", delay, period)
     limits = checks.force_limits(real, force_limits, of_rows=True)
     if limits is not None:
         shapes["force_limits"] = limits.shape[:-1]
     q, qd = (_on_gpu if any(map(is_on_gpu, state)) else _on_processor)(state, shapes, real)
-    task = RolloutTask(controller, real, motion, q, qd, own_gains, fields, payload, added, schedule, limits)
+    numbers = (own_gains, fields, payload, added)
+    task = RolloutTask(controller, real, motion, q, qd, *numbers, schedule, limits, sensing, late)
+    if sensing is not None and task.on_gpu:
+        remedy = "Give the initial states as NumPy arrays"
+        raise UnsupportedFeatureError("sensors are read on the processor only", field="sensors", remedy=remedy)
     if payload is not None and not task.on_gpu:
         real._fields_carrying(payload, fields)  # says so where the plant cannot carry one
     if own_gains and task.why_not_compiled is not None:
@@ -234,8 +247,28 @@ def rollout_task(
         raise UnsupportedFeatureError(problem, field="gains")
     _check_places(task)
     if not own_gains:
-        warn_of_sampling(controller, real, None if task.on_gpu else q[0], period, periods)
+        warn_of_sampling(controller, real, None if task.on_gpu else q[0], period, periods, sensing, late)
     return task
+
+
+def prescribed(
+    forces: ArrayLike | None, real: Robot, period: float, duration: float | None, motion: Motion | None
+) -> tuple[Any | None, int]:
+    """The forces (N, periods, m) or (periods, m) if any are given, and the periods of a run."""
+    added = None if forces is None else _forces(forces, len(real.actuators))
+    if duration is None and motion is None and added is not None:
+        return added, added.shape[-2]
+    periods = checks.enough_steps("duration", checks.run_time(duration, motion), period)
+    if added is not None and added.shape[-2] != periods:
+        raise ShapeError("forces", expected=f"forces for {periods} control periods", got=str(added.shape[-2]))
+    return added, periods
+
+
+def carrying(real: Robot, payload: Payload) -> Robot:
+    """The plant with one payload."""
+    if not isinstance(payload, Payload) or payload.numbers().ndim > 1:
+        raise ShapeError("payload", expected="one Payload", got=repr(payload))
+    return real.carrying(payload)
 
 
 def _forces(given: Any, m: int) -> Any:

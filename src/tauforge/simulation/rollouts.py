@@ -31,6 +31,7 @@ from tauforge.simulation.method_loop import MethodLoop
 from tauforge.simulation.recording import MACHINE_CODE
 from tauforge.simulation.rollout_result import Rollout
 from tauforge.simulation.rollout_task import RolloutTask, rollout_task
+from tauforge.simulation.sensors import Sensors
 from tauforge.simulation.stability import warn_of_stiffness
 
 Fields = Mapping[str, Array]
@@ -52,6 +53,8 @@ def rollout(
     gains: Mapping[str, ArrayLike] | None = None,
     forces: ArrayLike | None = None,
     force_limits: ArrayLike | str | None = None,
+    sensors: Sensors | None = None,
+    delay: float = 0.0,
     record_every: int = 1,
     progress: bool | Report = False,
 ) -> Rollout:
@@ -73,6 +76,9 @@ def rollout(
                     leading N each: {"kp": (N, n, n)}, or one for all rows; they are not checked for stability
     forces:         (N, periods, m) or (periods, m), N m or N: in every control period added to those of the controller
     force_limits:   (m,) or (N, m) largest sizes of the actuator forces, or "robot" for the plant's own; default none
+    sensors:        what the controller sees; the noise of row k is that of `simulate` with the seed + k
+    delay:          s, a whole number of control periods, after which the forces that the controller asks for act; no
+                    forces act before. `forces` are not delayed
     record_every:   keeps one control instant in so many; the last is always kept
     progress:       True for a bar on the terminal, or a callable given the share done, from 0 to 1
 
@@ -101,6 +107,8 @@ def rollout(
         gains=gains,
         forces=forces,
         force_limits=force_limits,
+        sensors=sensors,
+        delay=delay,
         record_every=record_every,
     )
     if controller is not None:

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.errors import (
     DivergenceError,
@@ -21,14 +20,16 @@ from tauforge.errors import (
     UnsupportedFeatureError,
 )
 from tauforge.motion.motion import Motion, in_velocities_of, positive
+from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.simulation import checks
-from tauforge.simulation.closed_loop import ClosedLoop, Disturbance, RecordingBuilder, Sensors
+from tauforge.simulation.closed_loop import ClosedLoop, Disturbance, RecordingBuilder
 from tauforge.simulation.compiled_loop import CompiledLoop, compiled_loop
 from tauforge.simulation.events import SINGULAR_POSE, STOPPED, Event, energy_drift, singular_crossing
 from tauforge.simulation.integrators import FAR, INTEGRATORS, RAN_AWAY, Stop
 from tauforge.simulation.recording import Recording
-from tauforge.simulation.rollout_task import RolloutTask, Schedule
+from tauforge.simulation.rollout_task import RolloutTask, Schedule, carrying, prescribed
+from tauforge.simulation.sensors import Sensors
 from tauforge.simulation.stability import warn_of_sampling, warn_of_stiffness
 
 FREE_STEPS_AT_ONCE = 512  # steps of a free motion at a time
@@ -49,6 +50,9 @@ def simulate(
     disturbance: Disturbance = None,
     sensors: Sensors | None = None,
     force_limits: ArrayLike | str | None = None,
+    delay: float = 0.0,
+    payload: Payload | None = None,
+    forces: ArrayLike | None = None,
     record_every: int = 1,
 ) -> Recording:
     """The motion of a robot under a controller, from `initial` or from where the motion starts.
@@ -58,8 +62,8 @@ def simulate(
                     angles are turned into them
     initial:        (position, velocity), joint coordinates or pose and twist; of a mechanism with loops the independent
                     coordinates, or all entries of a position
-    duration:       s; default the motion's. The run ends with the first control period, or step without one, that ends
-                    then or later. A motion that is over rests at its end
+    duration:       s; default the motion's, or that of `forces`. The run ends with the first control period, or step
+                    without one, that ends then or later. A motion that is over rests at its end
     step:           s, between two rows of the recording, and of the fixed-step methods
     method:         "rk4", "dormand-prince" (SciPy's DOP853; rows of a free motion by its dense output) or "symplectic"
                     (the free motion of an arm, or of another robot with a coriolis_matrix)
@@ -69,6 +73,10 @@ def simulate(
     disturbance:    t -> (6,) wrench on the tool (world axes) or on the platform (base axes)
     sensors:        what the controller sees
     force_limits:   (m,) largest sizes of the actuator forces, or "robot" for the robot's own; None for no limit
+    delay:          s, a whole number of control periods, after which the forces that the controller asks for act; no
+                    forces act before. `forces` are not delayed
+    payload:        what the plant really holds; the controller does not know of it
+    forces:         (periods, m) N m or N: in every control period added to those of the controller
     record_every:   keeps one row in so many steps, which bounds the memory of long runs; the last is always kept
 
     Coulomb friction must be smoothed: replace(coulomb_speed=v), with v = 0.01, say. A joint that friction F holds
@@ -86,6 +94,8 @@ def simulate(
     """
     real = robot if plant is None else plant
     checks.check_plant(robot, real)
+    if payload is not None:
+        real = carrying(real, payload)
     space = real.state_space
     checks.check_law(controller, motion, initial, control_period, real)
     motion = None if motion is None else in_velocities_of(real, motion)
@@ -93,22 +103,29 @@ def simulate(
     h = positive("step", step)
     period = h if control_period is None else positive("control_period", control_period)
     hold = 0 if control_period is None else checks.whole_steps("control_period", period, h)
-    steps = (hold or 1) * checks.enough_steps("duration", checks.run_time(duration, motion), period)
+    added, periods = prescribed(forces, real, period, duration, motion)
+    steps = (hold or 1) * periods
     every = checks.whole_number("record_every", record_every)
     if method not in INTEGRATORS:
         raise ShapeError("method", expected=f"one of {', '.join(INTEGRATORS)}", got=repr(method))
     if method == "symplectic" and (controller is not None or disturbance is not None):
         problem = "the symplectic method takes no controller and no disturbance"
         raise UnsupportedFeatureError(problem, field="method", remedy="Use rk4 or dormand-prince")
-    if sensors is not None and sensors.noisy and not hold:
-        problem = "noise needs a sampling period; sampled at every instant, it would average out"
-        raise ModelError(problem, field="sensors", remedy="Give control_period=")
-    loop = ClosedLoop(real, controller, motion, sensors, disturbance, checks.force_limits(real, force_limits))
-    schedule = Schedule(h, period, hold or 1, steps // (hold or 1), every)
-    compiled = steps_of(loop, method, position, velocity, schedule, continuous=not hold)
+    if added is not None and added.ndim != 2:
+        raise ShapeError("forces", expected=f"(periods, {len(real.actuators)})", got=str(added.shape))
+    if added is not None and not hold:
+        raise ModelError("forces are held in control periods", field="forces", remedy="Give control_period=")
+    law = controller if isinstance(controller, Controller) else None
+    schedule, limits = Schedule(h, period, hold or 1, periods, every), checks.force_limits(real, force_limits)
+    sensing = checks.sensing_of(sensors, real, control_period)
+    late = checks.whole_delay("delay", delay, control_period)
+    state = position[None], velocity[None]
+    task = RolloutTask(law, real, motion, *state, {}, {}, None, added, schedule, limits, sensing, late)
+    loop = ClosedLoop(controller, task, disturbance)
+    compiled = steps_of(loop, method, continuous=not hold)
     builder = RecordingBuilder(loop, every, steps, compiled)
     if hold:
-        warn_of_sampling(controller, real, position, period, steps // hold)
+        warn_of_sampling(controller, real, position, period, periods, sensing, late)
     advance = INTEGRATORS[method](real).advance
     # a law is asked in the order of time and a push is looked for in every step; a free motion needs neither
     length = hold or (FREE_STEPS_AT_ONCE if controller is None and disturbance is None else 1)
@@ -156,23 +173,16 @@ def simulate(
     return recording
 
 
-def steps_of(
-    loop: ClosedLoop, method: str, position: Array, velocity: Array, schedule: Schedule, *, continuous: bool
-) -> CompiledLoop | str:
+def steps_of(loop: ClosedLoop, method: str, *, continuous: bool) -> CompiledLoop | str:
     """The time loop by kernels, or the reason why methods make the steps."""
-    controller, real = loop.controller, loop.robot
     reasons = {
         f"the method {method} calls Python": method != "rk4",
-        "the controller is a callable": not isinstance(controller, Controller | None),
+        "the controller is a callable": not isinstance(loop.controller, Controller | None),
         "the disturbance is a callable": loop.disturbance is not None,
-        "sensors are read by Python": loop.sensors is not None,
     }
     if any(reasons.values()):
         return next(reason for reason, holds in reasons.items() if holds)
-    law = controller if isinstance(controller, Controller) else None
-    state = position[None], velocity[None]
-    task = RolloutTask(law, real, loop.motion, *state, {}, {}, None, None, schedule, loop.limits)
-    return compiled_loop(task, continuous=continuous, far=FAR)
+    return compiled_loop(loop.task, continuous=continuous, far=FAR)
 
 
 @contextmanager

@@ -8,7 +8,8 @@ A joint at rest would move by itself, and nothing else says so.
 Near its target a law asks for -kp e - kv e' (`Controller.feedback`), in accelerations or in forces of the actuators.
 Forces that are held for a control period arrive too late for large gains. With an acceleration a held over a period T,
 e' becomes e' + T a and e becomes e + T e' + T^2 / 2 a. The loop is unstable where an eigenvalue of this map is larger
-than 1. For one coordinate with a mass m this is so where kv T > 2 m, or kp T > 2 kv.
+than 1. For one coordinate with a mass m this is so where kv T > 2 m, or kp T > 2 kv. Delays of sensors and of forces
+add up; answers that wait to act, and the error before, are then part of the map.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from tauforge.robots.plausibility import levels_to_the_caller
 from tauforge.robots.records import Dampers
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law
+from tauforge.simulation.sensors import Sensing
 
 Fields = Mapping[str, Array]
 BEARABLE = 2.5  # rate times step: below Runge-Kutta's 2.785, for positions between those that are looked at
@@ -42,6 +44,7 @@ GROWTH = 2.0  # of errors in a run: less is no reason to warn
 EIGENVALUE_ROUNDING = 1e-6  # of an eigenvalue: rounding leaves 1e-8 of two that are equal
 STABLE = 1e-9  # by which the largest eigenvalue of a stable loop may be above 1
 PERIOD_HALVINGS = 8  # of the control period, in search of one that is stable
+MOST_LATE = 64  # periods of a delay, in that search
 # The first start of each robot tells the size of its masses: every start would cost more than a short run itself.
 # Robots are known by their id, for they need no hash.
 _starts: dict[int, tuple[ref[Robot], Array, Array]] = {}
@@ -119,20 +122,35 @@ def _of(values: Array, rows: Array) -> Array:
     return np.asarray(np.broadcast_to(values, (len(rows), values.shape[-1]))[rows])
 
 
-def warn_of_sampling(law: object, plant: Robot, position: Array | None, period: float, periods: int) -> None:
+def warn_of_sampling(
+    law: object,
+    plant: Robot,
+    position: Array | None,
+    period: float,
+    periods: int,
+    sensing: Sensing | None = None,
+    delay: int = 0,
+) -> None:
     """UnstableLoopWarning where errors grow to GROWTH times their size in so many periods.
 
     position: (N,) of the start; None where it is not at hand, and laws that ask for forces are not looked into
+    delay:    in periods, of the forces
     """
     gains = _gains(law, plant, position)
     if gains is None:
         return
-    growth = _growth(*gains, period)
+    differenced = sensing is not None and sensing.differenced
+    late = delay + (0 if sensing is None else sensing.delay)
+    growth = _growth(*gains, period, late, differenced)
     if growth <= 1 + EIGENVALUE_ROUNDING or periods * math.log(growth) < math.log(GROWTH):
         return
-    shorter = (period / 2**k for k in range(1, PERIOD_HALVINGS + 1))
-    enough = next((each for each in shorter if _growth(*gains, each) <= 1 + STABLE), None)
-    advice = "a larger kv" if enough is None else f"a control period of {enough:.3g} s"
+    enough = None
+    for k in (2**k for k in range(1, PERIOD_HALVINGS + 1)):
+        if late * k <= MOST_LATE and _growth(*gains, period / k, late * k, differenced) <= 1 + STABLE:
+            enough = period / k
+            break
+    other = "a shorter delay" if late else "a larger kv"
+    advice = other if enough is None else f"a control period of {enough:.3g} s"
     unstable = (
         f"{type(law).__name__}, asked every {period:.6g} s, is unstable with {plant.name}: errors grow by a factor of "
         f"{growth:.4g} in every period"
@@ -175,9 +193,14 @@ def _at_first_start(plant: Robot, position: Array) -> tuple[Array, Array]:
     return known[1:]
 
 
-def _growth(kp: Array, kv: Array, T: float) -> float:
-    """The largest magnitude of an eigenvalue of the error from one period to the next."""
-    one = np.eye(len(kp))
-    a = np.hstack([-kp, -kv])
-    held = np.vstack([np.hstack([one, T * one]) + T**2 / 2 * a, np.hstack([0 * one, one]) + T * a])
+def _growth(kp: Array, kv: Array, T: float, late: int, differenced: bool) -> float:
+    """The largest magnitude of an eigenvalue of the error from one period to the next.
+
+    late: periods, after which an answer acts; differenced: whether e' is the change of e in a period
+    """
+    count = 3 + late
+    e, rate, before, *asked = np.split(np.eye(len(kp) * count), count)  # answers that wait, the newest first
+    asked.insert(0, -kp @ e - kv @ ((e - before) / T if differenced else rate))
+    a = asked[-1]
+    held = np.vstack([e + T * rate + T**2 / 2 * a, rate + T * a, e, *asked[:-1]])
     return float(np.abs(np.linalg.eigvals(held)).max())

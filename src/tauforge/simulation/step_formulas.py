@@ -16,13 +16,16 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar, select
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
+from tauforge.control.law_arrays import elements, law_array
 from tauforge.control.law_graph import Columns, LawGraph, named
+from tauforge.control.traceable_robot import TraceableRobot
 from tauforge.evaluation.unmodified import is_unmodified
 from tauforge.kernels.specification import Shape, Specification, inputs_of
 from tauforge.robots.loads import PAYLOAD
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import ALONE, Judged, PlainFormulas, StateFormulas, formula_results
 from tauforge.simulation.integrators import FAR, WEIGHTS, rk4
+from tauforge.simulation.sensors import Sensing, pushed
 from tauforge.tracing.differentiation import pulled_back
 from tauforge.tracing.graph import Graph, trace
 
@@ -30,6 +33,7 @@ Scalars = Sequence[Scalar]
 Formula = Callable[..., list[Scalar]]
 Shapes = dict[str, Shape]
 FORCE, ADDED, ACCELERATION, AHEAD, LIMITS = "force", "added_force", "acceleration", "ahead", "limits"
+NOISE, HISTORY, QUEUE = "noise", "sensor_history", "asked_before"
 BAR = "_bar"  # ends the name of the gradient by a quantity
 _operations: dict[str | None, int] = {}  # of a step, by what it is traced from
 
@@ -41,12 +45,16 @@ class Given(NamedTuple):
     fields: of the plant, and "payload" for the ten numbers of what it holds
     forces: whether forces are added to those of the law
     limits: whether forces have limits
+    sensing: what the law sees, if not the state
+    delay:  control periods before a force acts
     """
 
     gains: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
     forces: bool = False
     limits: bool = False
+    sensing: Sensing | None = None
+    delay: int = 0
 
 
 class StepFormulas:
@@ -76,7 +84,14 @@ class StepFormulas:
         # arguments of the specifications; those of the law are empty without one, and forces without actuators
         nothing: Shapes = {}
         self.targets = nothing if self._law is None else self._law.targets
-        self.memory = nothing if self._law is None else self._law.memory
+        self.memory = nothing if self._law is None else dict(self._law.memory)
+        self.noise: Shapes = nothing
+        if self._law is not None and given.sensing is not None:
+            self.noise = {NOISE: given.sensing.noise_scales.shape} if any(given.sensing.noise) else nothing
+            count = math.prod(given.sensing.history_shape)
+            self.memory |= {HISTORY: (count,)} if count else nothing
+        if self._law is not None and given.delay:
+            self.memory |= {QUEUE: (given.delay * len(plant.actuators),)}
         self.gains = nothing if self._law is None else self._law.gains
         self.fields = {name: field_shape(plant, name) for name in given.fields}
         self.limits: Shapes = {LIMITS: self.forces_shape} if given.limits else nothing
@@ -90,11 +105,12 @@ class StepFormulas:
 
     def controlled_step(self) -> Specification:
         """State, memory, targets, added forces, gains, fields, limits -> state, memory, forces as those of `law`."""
-        arguments = self.state | self.memory | self.targets | self.added | self.gains | self.fields | self.limits
+        arguments = self.state | self.memory | self.targets | self.noise | self.added
+        arguments |= self.gains | self.fields | self.limits
 
         def formula(**given: Scalars) -> list[Scalar]:
-            force, answer = self._limited(self._forces(given), given)
-            return [*self._stepped(force, given), *self._remembered(force, given), *answer]
+            force, answer, memory = self._answered(given)
+            return [*self._stepped(force, given), *memory, *answer]
 
         results = (*self.state.values(), *self.memory.values(), self.answer_shape)
         return self._specified("controlled_step", formula, arguments, results, law=True)
@@ -110,13 +126,12 @@ class StepFormulas:
 
         Where there are limits, the forces are followed by those that the law asks for.
         """
-        arguments = self.state | self.slopes() | {AHEAD: ()} | self.memory | self.targets | self.added | self.gains
-        arguments |= self.limits
+        arguments = self.state | self.slopes() | {AHEAD: ()} | self.memory | self.targets | self.noise | self.added
+        arguments |= self.gains | self.limits
 
         def formula(**given: Scalars) -> list[Scalar]:
-            seen = given | self._ahead(given)
-            force, answer = self._limited(self._forces(seen), seen)
-            return [*answer, *self._remembered(force, seen)]
+            _, answer, memory = self._answered(given | self._ahead(given))
+            return [*answer, *memory]
 
         results = (self.answer_shape, *self.memory.values())
         return self._specified("law", formula, arguments, results, law=True)
@@ -175,7 +190,11 @@ class StepFormulas:
         """State, targets, gains and the gradient by the forces -> gradients by what is wanted of state and gains."""
         arguments, bars = self.state | self.targets | self.gains, {FORCE: self.forces_shape}
         name = f"law_pulled_back_to_{'_'.join(wanted)}"
-        return self._pulled_back(name, lambda **given: self._forces(given), arguments, bars, wanted, law=True)
+
+        def formula(**given: Scalars) -> list[Scalar]:
+            return self._asked(given | self._seen(given))
+
+        return self._pulled_back(name, formula, arguments, bars, wanted, law=True)
 
     def acceleration(self) -> Specification:
         """State, forces, fields -> acceleration."""
@@ -277,13 +296,36 @@ class StepFormulas:
     def _unpacked(self, **given: Scalars) -> list[Scalar]:
         return [x for part in self._seen(given).values() for x in part]
 
-    def _forces(self, more: Columns) -> list[Scalar]:
-        added = more.get(ADDED, [0.0] * self.forces_shape[0])
+    def _answered(self, more: Columns) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+        """The forces that the actuators give, the answer of `law`, and the memory of the next instant."""
         if self._law is None:
-            return list(added)
-        found, suspicions = self._law.forces({**more, **self._seen(more)})
-        force = self._tainted(Judged(found, suspicions=tuple(suspicions)))
-        return [f + more_f for f, more_f in zip(force, added, strict=True)] if ADDED in more else force
+            force, answer = self._limited(list(more.get(ADDED, [0.0] * self.forces_shape[0])), more)
+            return force, answer, []
+        seen, history = self._sensed(more)
+        more, delay = {**more, **seen}, self.given.delay
+        queue = np.reshape(law_array(more.get(QUEUE, [])), (delay, *self.forces_shape))
+        known = pushed(law_array(self._asked(more)), queue)
+        wanted = elements(known[delay] + law_array(more[ADDED]) if ADDED in more else known[delay])
+        force, answer = self._limited(wanted, more)
+        return force, answer, [*self._law.renewed(more, force), *history, *elements(known[:delay])]
+
+    def _sensed(self, more: Columns) -> tuple[dict[str, Scalars], list[Scalar]]:
+        """Position and velocity that the law sees, and the sensors' history of the next instant."""
+        seen, sensing = self._seen(more), self.given.sensing
+        if sensing is None:
+            return seen, []
+        positions = TraceableRobot(self._plant).positions
+        position, velocity = map(law_array, seen.values())
+        noise, history = law_array(more.get(NOISE, [])), law_array(more.get(HISTORY, []))
+        read = sensing.read(positions, position, velocity, noise, history.reshape(sensing.history_shape))
+        measured, rates, later = map(elements, read)
+        return {"position": measured, "velocity": rates}, later
+
+    def _asked(self, more: Columns) -> list[Scalar]:
+        """The forces that the law asks for, at the position and the velocity that it sees."""
+        assert self._law is not None  # else there is nobody to ask
+        found, suspicions = self._law.forces(more)
+        return self._tainted(Judged(found, suspicions=tuple(suspicions)))
 
     def _limited(self, wanted: list[Scalar], more: Columns) -> tuple[list[Scalar], list[Scalar]]:
         """The forces that the actuators give, and those followed by what is wanted where there are limits."""
@@ -293,10 +335,6 @@ class StepFormulas:
         below = [select(most, force, most, force) for force, most in pairs]  # what is NaN stays so
         force = [select(x, -most, -most, x) for x, (_, most) in zip(below, pairs, strict=True)]
         return force, [*force, *wanted]
-
-    def _remembered(self, force: Scalars, more: Columns) -> list[Scalar]:
-        """The memory after an instant at which the actuators gave these forces."""
-        return self._law.renewed({**more, **self._seen(more)}, force) if self._law is not None else []
 
     def _seen(self, more: Columns) -> dict[str, Scalars]:
         """Position and velocity."""

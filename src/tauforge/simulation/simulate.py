@@ -108,7 +108,7 @@ def simulate(
     every = checks.whole_number("record_every", record_every)
     if method not in INTEGRATORS:
         raise ShapeError("method", expected=f"one of {', '.join(INTEGRATORS)}", got=repr(method))
-    if method == "symplectic" and (controller is not None or disturbance is not None):
+    if method == "symplectic" and not (controller is None and added is None and disturbance is None):
         problem = "the symplectic method takes no controller and no disturbance"
         raise UnsupportedFeatureError(problem, field="method", remedy="Use rk4 or dormand-prince")
     if added is not None and added.ndim != 2:
@@ -162,7 +162,7 @@ def simulate(
     if stop is not None:
         return _ended(stop, recording, checks.advice_on_degrees(real, motion))
     # the symplectic method's energy swings about the true one by design
-    free = controller is None and disturbance is None and method != "symplectic"
+    free = controller is None and added is None and disturbance is None and method != "symplectic"
     free = free and (real.dissipation is None or not real.dissipation.takes_energy)
     if free and (drift := energy_drift(real, recording.position, recording.velocity)) > DRIFT:
         drifting = f"the energy of {real.name} drifts by {drift:.1e} of its kinetic energy"

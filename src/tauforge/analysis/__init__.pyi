@@ -4,26 +4,34 @@ from .complexity import LineCost, OperationCount, general_cost, general_operatio
 from .linearisation import Linearisation, linearise
 from .stewart_forces import (
     Crossing,
+    LegForceParts,
     PowerBalance,
+    SingularFreedoms,
     WorstForces,
     best_characteristic_length,
     crossings,
+    leg_force_parts,
     power_balance,
+    singular_freedoms,
     worst_leg_forces,
 )
+from .stewart_operations import OperationParts, operation_parts
 from .stewart_sizing import Margin, Peak, Sizing, size_actuators
 
 __all__ = [
     "BaseParameters",
     "Comparison",
     "Crossing",
+    "LegForceParts",
     "LineCost",
     "Linearisation",
     "Margin",
     "OperationCount",
+    "OperationParts",
     "Peak",
     "PowerBalance",
     "SimplificationErrors",
+    "SingularFreedoms",
     "Sizing",
     "WorstForces",
     "assess",
@@ -33,12 +41,15 @@ __all__ = [
     "crossings",
     "general_cost",
     "general_operation_count",
+    "leg_force_parts",
     "line_costs",
     "linearise",
     "operation_count",
+    "operation_parts",
     "power_balance",
     "random_states",
     "row_errors",
+    "singular_freedoms",
     "size_actuators",
     "worst_leg_forces",
 ]

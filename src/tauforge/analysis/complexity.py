@@ -17,7 +17,7 @@ import inspect
 import linecache
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import zip_longest
@@ -126,11 +126,21 @@ def operation_count(robot: Robot, formulation: str | None = None, **options: Any
         raise UnsupportedFeatureError(
             f"expected a robot such as a SerialArm, got {robot!r}", field="robot", remedy="Use tauforge.load"
         )
-    formula, sizes = robot.formulations.counted(formulation, **options)
-    graph = trace(lambda *state: flat(formula(*state)), sizes)
+    return counted_formula(*robot.formulations.counted(formulation, **options))
+
+
+def counted_formula(formula: Callable[..., Any], sizes: Mapping[str, int]) -> OperationCount:
+    """Operations of a formula of columns of so many scalars, by names, with known numbers for the robot's parameters.
+
+    Its results are nested sequences of scalars; plain numbers among them cost nothing.
+    """
+
+    def results(*columns: Sequence[Scalar]) -> list[Scalar]:
+        return [x for x in flat(formula(*columns)) if not isinstance(x, float)]
+
     tally: Counter[str] = Counter()
-    formula(*([Counted(tally) for _ in range(size)] for size in sizes.values()))
-    return _counts(graph, tally)
+    results(*([Counted(tally) for _ in range(size)] for size in sizes.values()))
+    return _counts(trace(results, dict(sizes)), tally)
 
 
 @cache

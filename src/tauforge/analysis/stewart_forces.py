@@ -1,13 +1,13 @@
-"""The balance of power of a Stewart platform: power of the actuators against that of everything else.
+"""Forces of a Stewart platform: their balance of power, their parts, the worst of them, and singular poses.
 
-It is independent of every model of inverse dynamics: energies of positions and velocities are differentiated by dual
-numbers.
+The balance of power is independent of every model of inverse dynamics: energies of positions and velocities are
+differentiated by dual numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,8 @@ from tauforge.arrays import Array
 from tauforge.class_tools import with_field_docs
 from tauforge.errors import ShapeError, SingularityError
 from tauforge.evaluation.arguments import as_argument
-from tauforge.evaluation.condition import condition_numbers
+from tauforge.evaluation.condition import check_length, condition_numbers
+from tauforge.formulations.stewart import EXACT, MASSLESS
 from tauforge.robots.poses import pose_rates
 from tauforge.robots.stewart.functions import SINGULAR_FORCE_MATRIX
 from tauforge.robots.summary import summarised
@@ -79,6 +80,7 @@ def power_balance(
     return PowerBalance((F * legs.rates).sum(axis=-1), (wrench * t).sum(axis=-1), -potential, friction, kinetic)
 
 
+SINGULAR_VALUE = 1e-9  # of H, beside the largest: more than the rounding of the time of a `Crossing`
 TIME_TOLERANCE = 1e-12  # of a crossing, relative to the motion's duration
 
 
@@ -172,3 +174,109 @@ def worst_leg_forces(platform: StewartPlatform, pose: ArrayLike) -> WorstForces:
     forces, moments = (np.linalg.norm(part, axis=-1) for part in (inverse[..., :3], inverse[..., 3:]))
     none = np.where(np.isfinite(H).all(axis=(-2, -1)), np.inf, np.nan)[..., None]
     return WorstForces(np.where(holds[..., None], forces, none), np.where(holds[..., None], moments, none))
+
+
+@summarised
+@with_field_docs
+class LegForceParts(NamedTuple):
+    """Forces of the legs and what they consist of, N, (..., 6) each.
+
+    total:    of the model
+    massless: with massless legs and joints without friction (Dasgupta & Mruthyunjaya eq. 41)
+    weight:   of the legs; this and the two below add up to total - massless
+    inertia:  of the legs and drives
+    friction: of the joints
+    """
+
+    total: Array
+    massless: Array
+    weight: Array
+    inertia: Array
+    friction: Array
+
+    @property
+    def difference(self) -> Array:
+        """total - massless (eq. 42)."""
+        return self.total - self.massless
+
+    @property
+    def fraction(self) -> Array:
+        """difference / total, (..., 6). It is infinite where a leg has no force."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.difference / self.total
+
+
+def leg_force_parts(
+    platform: StewartPlatform,
+    pose: ArrayLike,
+    twist: ArrayLike,
+    acceleration: ArrayLike,
+    *,
+    external_wrench: ArrayLike | None = None,
+    model: str = EXACT,
+    corrections: Sequence[str] = (),
+) -> LegForceParts:
+    """How much of the leg forces is due to the legs' own weight, inertia and friction (sec. 4.4).
+
+    pose, twist, acceleration: (..., 6), and external_wrench as for `inverse_dynamics`
+    model, corrections:        of the total
+    """
+
+    def forces(robot: StewartPlatform, *state: ArrayLike, massless: bool = False) -> Array:
+        chosen: dict[str, Any] = {"model": MASSLESS} if massless else {"model": model, "corrections": corrections}
+        return robot.inverse_dynamics(*state, external_wrench=external_wrench, **chosen)
+
+    moving, rest = (pose, twist, acceleration), (pose, np.zeros(6), np.zeros(6))
+    total, without = forces(platform, *moving), forces(platform, *moving, massless=True)
+    weight = forces(platform, *rest) - forces(platform, *rest, massless=True)
+    friction = total - forces(platform.without_friction(), *moving)
+    return LegForceParts(total, without, weight, total - without - weight - friction, friction)
+
+
+@summarised
+@with_field_docs
+class SingularFreedoms(NamedTuple):
+    """Motions that the legs leave free, and what they cannot carry.
+
+    values:   (..., 6) singular values of H, the least first
+    freedoms: (...) number of those that vanish beside the largest
+    twists:   (..., 6, 6) unit twists that belong to the values, one a row; the first `freedoms` of them change no
+              length, to first order
+    uncarried: (..., 6) N, N m, part of the load along these: no leg forces balance it
+    """
+
+    values: Array
+    freedoms: Array
+    twists: Array
+    uncarried: Array
+
+
+def singular_freedoms(
+    platform: StewartPlatform,
+    pose: ArrayLike,
+    load: ArrayLike | None = None,
+    *,
+    characteristic_length: float | None = None,
+    tolerance: float = SINGULAR_VALUE,
+) -> SingularFreedoms:
+    """What a singular pose gives free: Dasgupta & Mruthyunjaya sec. 4.2.
+
+    pose:                  (..., 6)
+    load:                  (..., 6) force and moment at the platform's origin, base axes; default the weight of all
+    characteristic_length: m, divides moments and multiplies turns, so that all are of one unit; None for 1 m
+    tolerance:             of a singular value that vanishes, beside the largest
+
+    Identity: force_matrix(pose)' twist is 0 for the free twists, and the load less `uncarried` is
+    force_matrix(pose) F for some F.
+    """
+    H = platform.force_matrix(pose)
+    scale = np.ones(6)
+    scale[3:] = 1.0 if characteristic_length is None else check_length(characteristic_length)
+    finite = np.isfinite(H).all(axis=(-2, -1), keepdims=True)
+    U, values, _ = np.linalg.svd(np.where(finite, H / scale[:, None], 0.0))
+    values, rows = np.where(finite[..., 0], values[..., ::-1], np.nan), np.swapaxes(U[..., ::-1], -1, -2)
+    free = values < tolerance * values[..., -1:]
+    given = -platform.bias_wrench(pose, np.zeros(6)) if load is None else as_argument("load", load, 6, "six numbers")
+    along = free * (rows @ (given / scale)[..., None])[..., 0]
+    uncarried = (along[..., None, :] @ rows)[..., 0, :] * scale
+    return SingularFreedoms(values, free.sum(axis=-1), np.where(finite, rows / scale, np.nan), uncarried)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tauforge.analysis.stewart_forces import LegForceParts
 from tauforge.arrays import Array
 from tauforge.motion import StraightLine
-from tauforge_papers.dasgupta1998.leg_forces import MODEL, Forces, Parts, sign_changes
+from tauforge_papers.dasgupta1998.leg_forces import MODEL, Forces, sign_changes
 from tauforge_papers.dasgupta1998.measured import ILL, Measured
 from tauforge_papers.report.study import Claim
 from tauforge_papers.rules import true_in_parts, true_or_not
@@ -172,9 +173,9 @@ def rms(x: Array) -> float:
     return float(np.sqrt((x**2).mean()))
 
 
-def _told(parts: Parts) -> str:
+def _told(parts: LegForceParts) -> str:
     """Largest magnitudes, from the largest part to the smallest."""
-    return ", ".join(f"{name} {np.abs(x).max():.3g} N" for name, x in parts._asdict().items())
+    return ", ".join(f"{name} {np.abs(getattr(parts, name)).max():.3g} N" for name in ("weight", "inertia", "friction"))
 
 
 def _fractions(m: Measured) -> tuple[Claim, ...]:
@@ -185,7 +186,7 @@ def _fractions(m: Measured) -> tuple[Claim, ...]:
     crossing = [float(leg + 1) for leg in np.flatnonzero(slow.crossing)]
     light = np.abs(m.light_forces["I"].fraction)
     parts = [m.parts[name][model] for name in ("I", "II") for model in (MODEL, "exact")]
-    difference = [np.abs(sum(part)).max() for part in parts]
+    difference = [np.abs(part.difference).max() for part in parts]
     return (
         Claim(
             name="legs-share",

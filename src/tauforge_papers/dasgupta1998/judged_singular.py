@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from tauforge.analysis.stewart_forces import singular_freedoms
 from tauforge.robots.poses import transforms
 from tauforge_papers.dasgupta1998.leg_forces import sign_changes
 from tauforge_papers.dasgupta1998.measured import ILL, Measured
@@ -135,12 +136,12 @@ def _unsupported(m: Measured) -> tuple[list[float], list[float], float]:
     The twist is of length 1. The last is the part of the platform's weight and its moment that no leg forces balance.
     """
     pose = SINGULAR_PATH.sample(np.array([m.singular_time])).position[0]
-    U, values, _ = np.linalg.svd(m.platform.force_matrix(pose))
     weight = m.mass * np.array(m.platform.gravity)
     centre = transforms(pose)[..., :3, :3] @ np.array(m.platform.platform_com)
     wrench = np.concatenate([weight, np.cross(centre, weight)])
-    free = U[:, -1]
-    return values.tolist(), free.tolist(), float(abs(free @ wrench) / np.linalg.norm(wrench))
+    found = singular_freedoms(m.platform, pose, wrench, tolerance=SINGULAR)
+    left_over = np.linalg.norm(found.uncarried) / np.linalg.norm(wrench)
+    return found.values.tolist(), found.twists[0].tolist(), float(left_over)
 
 
 def _conditions(m: Measured) -> tuple[Claim, ...]:

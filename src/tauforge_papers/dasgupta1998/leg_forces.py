@@ -69,26 +69,6 @@ def forces(platform: StewartPlatform, path: Path) -> Forces:
     return Forces(*(path.forces(platform, model) for model in models))
 
 
-class Parts(NamedTuple):
-    """What D = F - F_0 consists of, N, (k, 6) each; they add up to it."""
-
-    weight: Array  # of the legs
-    inertia: Array  # of the legs
-    friction: Array  # of the joints
-
-
-def parts_of_difference(platform: StewartPlatform, path: Path, model: str) -> Parts:
-    """At rest only the weights of the legs are left; without friction all but the friction."""
-    pose = path.states.position
-    rest = np.zeros_like(pose)
-    D = path.forces(platform, model) - path.forces(platform, "massless-legs")
-    weight = np.subtract(
-        *(platform.inverse_dynamics(pose, rest, rest, model=chosen) for chosen in (model, "massless-legs"))
-    )
-    friction = path.forces(platform, model) - path.forces(platform.without_friction(), model)
-    return Parts(weight, D - weight - friction, friction)
-
-
 class Steps(NamedTuple):
     """Where the planned acceleration steps, for each such time: the largest step over the legs."""
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from tauforge.analysis.complexity import OperationCount, general_operation_count, operation_count
-from tauforge.analysis.stewart_forces import crossings
+from tauforge.analysis.stewart_forces import LegForceParts, crossings, leg_force_parts
 from tauforge.arrays import Array
 from tauforge.control import ComputedTorque
 from tauforge.formats.loading import load
@@ -18,11 +18,9 @@ from tauforge_papers.dasgupta1998.kinematics import Along, ConstraintErrors, Leg
 from tauforge_papers.dasgupta1998.leg_forces import (
     MODEL,
     Forces,
-    Parts,
     RandomPoses,
     Steps,
     forces,
-    parts_of_difference,
     rank_correlation,
     steps,
 )
@@ -82,10 +80,13 @@ class Measured:
         return only.time
 
     @cached_property
-    def parts(self) -> dict[str, dict[str, Parts]]:
+    def parts(self) -> dict[str, dict[str, LegForceParts]]:
         """By path and model."""
         return {
-            name: {model: parts_of_difference(self.platform, self.paths[name], model) for model in (MODEL, "exact")}
+            name: {
+                model: leg_force_parts(self.platform, *self.paths[name].states, model=model)
+                for model in (MODEL, "exact")
+            }
             for name in ("I", "II")
         }
 
@@ -225,7 +226,7 @@ class Measured:
 
     @cached_property
     def operations_by_part(self) -> tuple[Part, Part, Part]:
-        return parts(self.platform.without_friction().parameters)
+        return parts(self.platform.without_friction())
 
     @cached_property
     def reactions_extra(self) -> Extra:

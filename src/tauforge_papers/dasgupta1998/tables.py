@@ -34,9 +34,10 @@ def tables(m: Measured) -> tuple[Table, ...]:
 
 def _by_part(m: Measured) -> Table:
     parts = m.operations_by_part
-    rows: list[tuple[Cell, ...]] = [(part.name, part.printed, *part.cost) for part in parts]
-    leg, *others = (part.cost for part in parts)
-    sums = (6 * leg[k] + sum(other[k] for other in others) for k in (0, 1))
+    rows: list[tuple[Cell, ...]] = [
+        (part.name, part.printed, part.cost.as_written.flops, part.cost.flops) for part in parts
+    ]
+    sums = (6 * leg + platform + final for leg, platform, final in zip(*(row[2:] for row in rows), strict=True))
     rows.append(("six legs, platform and final system", DASGUPTA_FLOPS, *sums))
     ours = m.operations[MODEL]
     rows.append(("counted as a whole", None, ours.as_written.flops, ours.flops))
@@ -82,8 +83,8 @@ def _parts(m: Measured) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, by_model in m.parts.items():
         for model, parts in by_model.items():
-            whole = np.asarray(sum(parts))
-            shown: list[Cell] = [f(x) for x in (whole, *parts) for f in (_largest, _rms)]
+            found = (parts.difference, parts.weight, parts.inertia, parts.friction)
+            shown: list[Cell] = [f(x) for x in found for f in (_largest, _rms)]
             rows.append((m.paths[name].name, BY[model], *shown))
     columns = (
         f"{part}, {kind} (N)" for part in ("F_d", "weight", "inertia", "friction") for kind in ("largest", "rms")

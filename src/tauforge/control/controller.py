@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from types import MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,7 +83,10 @@ def memory_of(law: Controller) -> dict[str, Array]:
     """The memory of a law when a run begins, by name. ModelError where that is no array of finite numbers."""
     found = {}
     for name in law.memory:
-        value = np.array(getattr(law, name, np.nan), float)
+        try:
+            value = real_numbers(getattr(law, name, np.nan), "biuf").astype(float)
+        except ValueError:
+            value = np.full((), np.nan)
         if not np.isfinite(value).all():
             problem = f"{type(law).__name__} remembers {name!r}, and has no attribute of that name with finite numbers"
             raise ModelError(problem, field="memory", remedy="Set it in __init__ to what it is when a run begins")
@@ -91,29 +95,33 @@ def memory_of(law: Controller) -> dict[str, Array]:
 
 
 class RunningLaw:
-    """A law in a run, with what it remembers; the user's own law is reset, and then left as it is.
+    """A law in a run, with what it remembers; the user's own law is left as it is.
 
     rows: (), or (N,) for a memory of each of N rows
     """
 
     def __init__(self, law: Controller, rows: tuple[int, ...] = ()) -> None:
-        law.reset()
         start = memory_of(law)
         self._law = copy.copy(law) if start else law
+        for name, method in list(vars(self._law).items()):
+            if start and isinstance(method, MethodType) and method.__self__ is law:
+                vars(self._law)[name] = MethodType(method.__func__, self._law)
         self._shapes = {name: (*rows, *value.shape) for name, value in start.items()}
-        vars(self._law).update({name: np.broadcast_to(x, self._shapes[name]).copy() for name, x in start.items()})
+        set_attributes(self._law, {name: np.broadcast_to(x, self._shapes[name]).copy() for name, x in start.items()})
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
-        return self._law.force(t, position, velocity, target)
+        """The law gets copies, which it may change: neither the state nor what `remember` gets is changed by it."""
+        copied = position.copy(), velocity.copy(), MotionSample(*(x.copy() for x in target))
+        return np.asarray(self._law.force(t, *copied), float)
 
     @property
     def memory(self) -> list[Array]:
-        return [vars(self._law)[name] for name in self._shapes]
+        return [getattr(self._law, name) for name in self._shapes]
 
     def recall(self, memory: Sequence[Array]) -> None:
         """Go on with another memory."""
-        for (name, shape), value in zip(self._shapes.items(), memory, strict=True):
-            vars(self._law)[name] = value.reshape(shape)
+        pairs = zip(self._shapes.items(), memory, strict=True)
+        set_attributes(self._law, {name: value.reshape(shape) for (name, shape), value in pairs})
 
     def remember(self, t: float, position: Array, velocity: Array, target: MotionSample, force: Array) -> None:
         """Take the memory of the next instant. ModelError where `update` gives another one than the law has."""
@@ -125,7 +133,13 @@ class RunningLaw:
         except (KeyError, TypeError, ValueError) as error:
             problem = f"update of {type(self._law).__name__} must return arrays of the shapes {self._shapes}: {error!r}"
             raise ModelError(problem, field="memory") from None
-        vars(self._law).update(found)
+        set_attributes(self._law, found)
+
+
+def set_attributes(law: Controller, values: Mapping[str, Any]) -> None:
+    """Also where the attributes are slots or properties, or the law is frozen."""
+    for name, value in values.items():
+        object.__setattr__(law, name, value)
 
 
 def check_has(law: object, robot: Robot, there: bool, called: str) -> None:

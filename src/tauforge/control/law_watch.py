@@ -15,23 +15,31 @@ import sys
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from types import CodeType, FrameType, ModuleType, TracebackType
+from functools import partial
+from types import CodeType, FrameType, FunctionType, MemberDescriptorType, ModuleType, TracebackType
 from typing import Any, Self
+from weakref import ref
 
 import numpy as np
 
 from tauforge.algebra.scalars import FoldingScalar
+from tauforge.control.controller import Controller
 from tauforge.control.law_arrays import Truth
 from tauforge.control.traceable_robot import TraceablePositions, TraceableRobot
+from tauforge.robots.robot import Robot
 
 OURS = tuple(os.path.dirname(x.__file__ or "") + os.sep for x in (sys.modules["tauforge"], np))
 LIBRARY = os.path.dirname(os.__file__) + os.sep
 ACTS = {"print", "input", "open", "next", "exec", "start_new_thread", "start_joinable_thread"}  # builtin functions
+OF_A_COPY = {"id", "globals"}  # builtin functions whose answers to a copy are others, or which hide what is read
 OUTSIDE = {  # modules
-    "_io", "time", "posix", "nt", "_socket", "select", "_queue", "_warnings", "_posixsubprocess", "_random", "random",
+    "_io", "time", "datetime", "posix", "nt", "_socket", "select", "_queue", "_warnings", "_posixsubprocess", "_random",
+    "random",
 }  # fmt: skip
+HIDDEN = "hidden"
 RANDOM = "random"  # stands for the generators of Python and NumPy among attributes
-DEPTH, MANY = 6, 10_000  # of what is compared
+WITHOUT = ("__", "_abc_")  # attributes of classes that are not compared
+DEPTH, MANY = 12, 10_000  # of what is compared
 
 
 def is_users(code: CodeType) -> bool:
@@ -100,8 +108,9 @@ class CallWatch:
             self.known.append((frame.f_code, self._read(frame)))
         elif event == "c_call" and self.deed is None and not frame.f_code.co_filename.startswith(OURS[0]):
             owner = getattr(called, "__self__", None)
-            own = None if owner is None or isinstance(owner, ModuleType) else type(owner).__module__
-            if called.__name__ in ACTS or own in OUTSIDE or getattr(called, "__module__", None) in OUTSIDE:
+            module = getattr(called if owner is None or isinstance(owner, ModuleType) else owner, "__module__", None)
+            name = called.__name__
+            if name in ACTS or module in OUTSIDE or (name in OF_A_COPY and is_users(frame.f_code)):
                 self._note(frame, called.__name__)
 
     def _note(self, frame: FrameType | None, name: str) -> None:
@@ -117,7 +126,10 @@ class CallWatch:
     def _read(frame: FrameType) -> dict[str, Any]:
         code, values = frame.f_code, frame.f_locals
         names = {name: values[name] for name in code.co_freevars if name in values and name != "__class__"}
-        names |= {name: frame.f_globals[name] for name in code.co_names if name in frame.f_globals}
+        known = {name: frame.f_globals.get(name, sys.modules.get(name, frame)) for name in code.co_names}
+        names |= {name: value for name, value in known.items() if value is not frame}
+        for module in [value for value in names.values() if isinstance(value, ModuleType)]:
+            names |= {f"{module.__name__}.{name}": vars(module)[name] for name in known if name in vars(module)}
         held = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         names |= {name: values[name] for name in held if isinstance(values.get(name), list | dict | set)}
         return {name: look(value) for name, value in names.items()}
@@ -129,12 +141,12 @@ class CallWatch:
         """
         for name in (*before, *after):
             if before.get(name) != after.get(name):
-                changed = "numbers that differ from call to call" if name == RANDOM else f"{name} is changed by a call"
+                changed = "numbers that differ from call to call" if name == RANDOM else changes(name, before.get(name))
                 return f"{self.line_of(name)}: {changed}; what a law remembers is declared in `memory`"
         for (code, then), (_, now) in zip(self.known, later.known, strict=False):
             for name in then:
                 if then[name] != now.get(name):
-                    return f"{self.line_of(name, code)}: {name} is changed by a call"
+                    return f"{self.line_of(name.rpartition('.')[2], code)}: {changes(name, then[name])}"
         return None
 
     def line_of(self, name: str, *codes: CodeType) -> str:
@@ -147,36 +159,59 @@ class CallWatch:
         return place(everything[0].co_filename, everything[0].co_firstlineno) if everything else name
 
 
+def changes(name: str, before: Any) -> str:
+    return f"{name} holds what cannot be compared" if HIDDEN in str(before) else f"{name} is changed by a call"
+
+
 def attributes(law: object, but: Collection[str]) -> dict[str, Any]:
     """The attributes of a law and of its classes, and the state of random numbers, to be compared."""
-    own = {name: look(value) for name, value in vars(law).items() if name not in but}
-    classes = [cls for cls in type(law).__mro__ if not cls.__module__.startswith(("tauforge.", "builtins", "abc"))]
-    for cls in classes:
-        own |= {name: look(value) for name, value in vars(cls).items() if not callable(value) and name[:2] != "__"}
-    return own | {RANDOM: (random.getstate(), look(np.random.get_state()))}  # noqa: NPY002
+    kinds = [*type(law).__mro__, *type(type(law)).__mro__]
+    classes = [cls for cls in kinds if not cls.__module__.startswith(("tauforge.", "builtins", "abc"))]
+    found: dict[str, Any] = {RANDOM: [random.getstate(), look(np.random.get_state())]}  # noqa: NPY002
+    for holder in (law, *classes):
+        for name, value in vars(holder).items():
+            if name not in but and not name.startswith(WITHOUT):
+                slot = isinstance(value, MemberDescriptorType)
+                found.setdefault(name, []).append(look(getattr(law, name, None) if slot else value))
+    return found
 
 
-def look(x: Any, depth: int = DEPTH) -> Any:
-    """A value that can be compared later, whatever becomes of x; scalars that record are all the same."""
+def look(x: Any, depth: int = DEPTH, seen: dict[int, Any] | None = None) -> Any:
+    """A value that can be compared later, whatever becomes of x; scalars that record are all the same.
+
+    What cannot be looked into is equal to nothing. seen: what was looked at already, by its `id`
+    """
     if isinstance(x, FoldingScalar | Truth | TraceableRobot | TraceablePositions):
         return "recorded"
     if x is None or isinstance(x, str | bytes | int | float | complex | np.generic):
         return type(x), repr(x)
+    seen = {} if seen is None else seen
+    inner = partial(look, depth=depth - 1, seen=seen)
     if isinstance(x, np.ndarray):
-        return x.shape, str(x.dtype), [look(e, depth) for e in x.flat] if x.dtype == object else x.tobytes()
-    if not depth or isinstance(x, ModuleType):
+        return x.shape, str(x.dtype), [*map(inner, x.flat)] if x.dtype == object else x.tobytes()
+    module = str(getattr(x, "__module__", None))
+    ours = callable(x) and module.startswith(("numpy", "tauforge", "builtins")) and not hasattr(x, "__self__")
+    if not depth or id(x) in seen or ours or isinstance(x, ModuleType | Robot):
         return id(x)
-    if isinstance(x, list | tuple | set | frozenset | deque) and len(x) <= MANY:
-        return id(x) if isinstance(x, list | set | deque) else 0, len(x), [look(e, depth - 1) for e in x]
-    if isinstance(x, dict) and len(x) <= MANY:
-        return [(look(k, depth - 1), look(v, depth - 1)) for k, v in x.items()]
-    if isinstance(x, np.random.Generator):
-        return look(x.bit_generator.state, depth)
-    if isinstance(x, random.Random):
-        return x.getstate()
+    seen[id(x)] = x
+    if isinstance(x, list | tuple | deque | set | frozenset | dict):
+        by_identity = isinstance(x, set | frozenset | dict) and any(isinstance(e, Controller | ref) for e in x)
+        if len(x) > MANY or by_identity:  # a copy of a law is another key
+            return HIDDEN, object()
+        values = [*map(inner, x.values())] if isinstance(x, dict) else []
+        return 0 if isinstance(x, tuple | frozenset | dict) else id(x), [*map(inner, x)], values
     if isinstance(x, type):
-        users = not x.__module__.startswith(("tauforge", "numpy", "builtins"))
-        plain = {name: value for name, value in vars(x).items() if not callable(value) and name[:2] != "__"}
-        return id(x), look(plain, depth - 1) if users else None
-    inner = None if type(x).__module__.startswith(("tauforge.", "numpy")) else getattr(x, "__dict__", None)
-    return id(x), look(inner, depth - 1) if isinstance(inner, dict) else None
+        return id(x), inner({k: v for k, v in vars(x).items() if not k.startswith(WITHOUT)})
+    return (HIDDEN, object()) if hasattr(x, "__next__") else (id(x), [*map(inner, _parts(x))])
+
+
+def _parts(x: Any) -> list[Any]:
+    """What an object keeps, as far as Python tells."""
+    owner = getattr(x, "__self__", None)
+    kept = [object.__getstate__(x), None if isinstance(owner, ModuleType) else owner]  # attributes and slots
+    if kept == [None, None] and not isinstance(x, FunctionType | np.ufunc):
+        try:
+            return [x.__reduce_ex__(2)]
+        except Exception:
+            return [] if callable(x) or hasattr(x, "__get__") else [iter(())]
+    return kept

@@ -35,7 +35,10 @@ class ClosedLoop:
         self.actuators = len(self.robot.actuators)
         self.actuation = Actuation(self.robot, task.sensing, task.limits, task.delay, task.position, alone=True)
         self._last: tuple[float, Array, Force] | None = None
-        self._law = RunningLaw(controller) if isinstance(controller, Controller) else None
+        self._law: RunningLaw | None = None
+        if isinstance(controller, Controller):
+            controller.reset()
+            self._law = RunningLaw(controller)
         self._seen: tuple[float, Array, Array, MotionSample] | None = None
         if disturbance is not None and not callable(disturbance):
             raise ModelError(f"expected a callable of the time, got {disturbance!r}", field="disturbance")

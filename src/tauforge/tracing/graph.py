@@ -88,7 +88,14 @@ class Traced(FoldingScalar):
     def __bool__(self) -> bool:
         self.refuse("a branch on a value that is known only when it runs; `numpy.where` chooses between values")
 
+    def __getattr__(self, name: str) -> NoReturn:
+        """Refuses what numbers have and this has not; the protocols that others look for are just missing."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self.refuse(f"{name} of a number is asked for that is known only when it runs")
+
     __float__ = __int__ = __index__ = __complex__ = __round__ = __floor__ = __ceil__ = __trunc__ = _known
+    __str__ = __repr__ = __format__ = _known
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
     __hash__ = object.__hash__
 

@@ -17,11 +17,21 @@ from .stewart_forces import (
 )
 from .stewart_operations import OperationParts, operation_parts
 from .stewart_sizing import Margin, Peak, Sizing, size_actuators
+from .strobing import (
+    ExplicitModel,
+    ExplicitModelCost,
+    StrobingCost,
+    explicit_model,
+    explicit_model_cost,
+    strobing_cost,
+)
 
 __all__ = [
     "BaseParameters",
     "Comparison",
     "Crossing",
+    "ExplicitModel",
+    "ExplicitModelCost",
     "LegForceParts",
     "LineCost",
     "Linearisation",
@@ -33,12 +43,15 @@ __all__ = [
     "SimplificationErrors",
     "SingularFreedoms",
     "Sizing",
+    "StrobingCost",
     "WorstForces",
     "assess",
     "base_parameters",
     "best_characteristic_length",
     "compare",
     "crossings",
+    "explicit_model",
+    "explicit_model_cost",
     "general_cost",
     "general_operation_count",
     "leg_force_parts",
@@ -51,5 +64,6 @@ __all__ = [
     "row_errors",
     "singular_freedoms",
     "size_actuators",
+    "strobing_cost",
     "worst_leg_forces",
 ]

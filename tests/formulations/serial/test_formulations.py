@@ -114,11 +114,6 @@ def test_strobing_as_printed_is_wrong():
     assert abs(pair[0] / 2 - C[0][0][1]) > 1e-3 * abs(pair[0])
 
 
-def test_strobing_cost_formulas():
-    assert strobing.mass_matrix_cost(6, 10, 5) == 15 * 21
-    assert strobing.coriolis_cost(6, 2, 3) == 2 * 91 + 3 * 21
-
-
 @given(seeds, kinds, conventions)
 def test_coriolis_matrix_is_christoffels(rng, letters, convention):
     """C qd is the velocity torque, and M' - 2C is skew: M' by dual numbers along qd, not by differences."""

@@ -8,6 +8,7 @@ recipe, read literally, does not subtract them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from tauforge.algebra.scalars import Scalar, Scalars
@@ -15,6 +16,7 @@ from tauforge.algebra.vectors import ZERO
 from tauforge.formulations.serial.parameters import ArmParameters
 
 InverseDynamics = Callable[[ArmParameters, Scalars, Scalars, Scalars], list[Scalar]]
+Run = Callable[[Scalars, Scalars], list[Scalar]]  # forces of qd and qdd at one q, without gravity
 
 
 class ExplicitModel(NamedTuple):
@@ -29,45 +31,40 @@ def unit(n: int, *indices: int) -> list[float]:
     return [1.0 if i in indices else 0.0 for i in range(n)]
 
 
-def mass_matrix(inverse_dynamics: InverseDynamics, arm: ArmParameters, q: Scalars) -> list[list[Scalar]]:
+def acceleration_terms(run: Run, n: int) -> list[list[Scalar]]:
     """M, a column for each unit acceleration."""
-    weightless = arm._replace(gravity=ZERO)
-    rest = [0.0] * arm.n
-    columns = [inverse_dynamics(weightless, q, rest, unit(arm.n, j)) for j in range(arm.n)]
+    columns = [run([0.0] * n, unit(n, j)) for j in range(n)]
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def explicit_model(inverse_dynamics: InverseDynamics, arm: ArmParameters, q: Scalars) -> ExplicitModel:
-    """M, every C^i_jk and G: n + n (n + 1) / 2 + 1 runs.
-
-    Identity: equals the Lagrange-Euler coefficients.
-    """
-    n = arm.n
-    weightless = arm._replace(gravity=ZERO)
+def velocity_terms(run: Run, n: int) -> list[list[list[Scalar]]]:
+    """Every C^i_jk: n (n + 1) / 2 runs."""
     rest = [0.0] * n
-    single = [inverse_dynamics(weightless, q, unit(n, j), rest) for j in range(n)]
+    single = [run(unit(n, j), rest) for j in range(n)]
     C: list[list[list[Scalar]]] = [[[0.0] * n for _ in range(n)] for _ in range(n)]
     for j in range(n):
         for i in range(n):
             C[i][j][j] = single[j][i]
         for k in range(j):
-            pair = inverse_dynamics(weightless, q, unit(n, j, k), rest)
+            pair = run(unit(n, j, k), rest)
             for i in range(n):
                 C[i][j][k] = C[i][k][j] = (pair[i] - single[j][i] - single[k][i]) * 0.5
-    G = inverse_dynamics(arm, q, rest, rest)
-    return ExplicitModel(mass_matrix(inverse_dynamics, arm, q), C, G)
+    return C
 
 
-def mass_matrix_cost(n: int, kinematic: int, dynamic: int) -> int:
-    """k_1 n (n + 1)/2 + d_1 n (n + 1)/2 (Turney section 6): strobing joint j moves only links j..n, and by symmetry
-    only the torques of joints j..n are needed. k_1, d_1: operations per link of each pass.
+def mass_matrix(inverse_dynamics: InverseDynamics, arm: ArmParameters, q: Scalars) -> list[list[Scalar]]:
+    """M of an arm.
 
-    This is the paper's estimate for a program that skips links at rest. `mass_matrix` runs the whole recursion; links
-    at rest cost nothing, because their zeros fold.
+    Links at rest cost nothing, because their zeros fold.
     """
-    return (kinematic + dynamic) * n * (n + 1) // 2
+    return acceleration_terms(partial(inverse_dynamics, arm._replace(gravity=ZERO), q), arm.n)
 
 
-def coriolis_cost(n: int, kinematic: int, dynamic: int) -> int:
-    """k_2 n (n + 1)(2 n + 1)/6 + d_2 n (n + 1)/2 (Turney section 6)."""
-    return kinematic * n * (n + 1) * (2 * n + 1) // 6 + dynamic * n * (n + 1) // 2
+def explicit_model(inverse_dynamics: InverseDynamics, arm: ArmParameters, q: Scalars) -> ExplicitModel:
+    """M, every C^i_jk and G of an arm: n + n (n + 1) / 2 + 1 runs.
+
+    Identity: equals the Lagrange-Euler coefficients.
+    """
+    rest, run = [0.0] * arm.n, partial(inverse_dynamics, arm._replace(gravity=ZERO), q)
+    C, G = velocity_terms(run, arm.n), inverse_dynamics(arm, q, rest, rest)
+    return ExplicitModel(mass_matrix(inverse_dynamics, arm, q), C, G)

@@ -1,16 +1,15 @@
 """`tf.World`: copies of a robot that stay in memory and are stepped under forces that the caller chooses.
 
 Environments for learning and samplers ask for one step at a time. All that a run prepares, such as the plan of the time
-loop, is made once here. The states lie where they are stepped: in the columns of the compiled loop, in one array for
-the robot's own methods, or on a GPU.
+loop, is made once here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,42 +18,20 @@ from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.evaluation.arguments import in_rows
 from tauforge.evaluation.array_libraries import choice_of, module_of
-from tauforge.kernels.backends import backend_of
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.arrays import KERNEL_DTYPES, is_on_gpu
 from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.simulation import checks
-from tauforge.simulation.compiled_loop import CompiledLoop
-from tauforge.simulation.gpu_rollouts import gpu_formulas
-from tauforge.simulation.integrators import RAN_AWAY, ran_away
-from tauforge.simulation.method_loop import MethodLoop
+from tauforge.simulation.integrators import FAR, ran_away
 from tauforge.simulation.recording import MACHINE_CODE
 from tauforge.simulation.rollout_task import RolloutTask, rollout_task
-from tauforge.simulation.rollouts import loop_of
 from tauforge.simulation.stability import warn_of_stiffness
+from tauforge.simulation.world_rows import Found, rows_of
 from tauforge.validation import shown
 
+NO_START = f"at the reset it was beyond {FAR:g}, not finite, or without closed loops"
 NOWHERE = nullcontext()
-Found = Sequence[Any]  # positions (n, N) and velocities (n, n), new arrays
-
-
-class Rows(Protocol):
-    """All rows, where they are stepped."""
-
-    @property
-    def stepped_by(self) -> str: ...
-
-    @property
-    def reasons(self) -> dict[int, str] | None: ...
-
-    def put(self, rows: Array, y: Array) -> None:
-        """Let these rows have other states (k, numbers)."""
-
-    def read(self) -> Found: ...
-
-    def step(self, force: Any, steps: int) -> Found:
-        """force: (n, m) or (m,), held over all steps"""
 
 
 class World:
@@ -65,7 +42,7 @@ class World:
     step:         s, of the integrator, which is classical Runge-Kutta
     varying:      fields of the robot, an array with a leading n each, as in `rollout`
     payload:      what the robot holds, one or a batch of n
-    force_limits: (m,) largest sizes of the actuator forces, or "robot" for the robot's own; None for no limit
+    force_limits: (m,) or (n, m) largest sizes of the actuator forces, or "robot" for the robot's own; None for no limit
     like:         an array of NumPy (the default), torch, JAX or CuPy: results are arrays of its library. If it is on a
                   GPU, all rows are there, in its precision
 
@@ -100,7 +77,7 @@ class World:
         self._xp: Any = arrays.cupy() if task.on_gpu else np
         self._place = _place_of(task, like)
         with self._place():
-            self._rows, self._zero = _rows_of(self._task), self._xp.zeros(m, dtype)
+            self._rows, self._zero = rows_of(self._task), self._xp.zeros(m, dtype)
             self._limits = None if limits is None else [self._xp.asarray(x, dtype) for x in (-limits, limits)]
         if self._xp is np:
             self._fields = in_rows(robot, task.plant_fields, self.n)
@@ -137,18 +114,19 @@ class World:
         chosen, robot, space = self._chosen(rows), self.robot, self.robot.state_space
         q = robot.positions.default if position is None else self._state("position", position, len(chosen))
         qd = np.zeros(robot.n) if velocity is None else self._state("velocity", velocity, len(chosen))
-        q, qd = (np.broadcast_to(x, (len(chosen), x.shape[-1])) for x in (robot.positions.at(q), qd))
+        q, qd = (np.broadcast_to(x, (len(chosen), x.shape[-1])) for x in (robot.positions.at(q, on_failure="nan"), qd))
         with np.errstate(all="ignore"):
             y = np.array(space.pack(q, qd))
-            lost = dict.fromkeys(np.flatnonzero(ran_away(y)).tolist(), RAN_AWAY)
+            lost = dict.fromkeys(np.flatnonzero(ran_away(y)).tolist(), NO_START)
             if self._xp is np:  # as in `rollout`
                 lost |= space.start_refusals(q, qd, {name: x[chosen] for name, x in self._fields.items()})
         y[list(lost)] = np.nan
         self._begun[chosen] = self._count
-        if self.reasons is not None:
-            for row in self.reasons.keys() & chosen.tolist() if self.reasons else ():
-                del self.reasons[row]
-            self.reasons.update((int(chosen[k]), why) for k, why in lost.items())
+        reasons = self.reasons
+        if reasons is not None:
+            for row in reasons.keys() & chosen.tolist() if reasons else ():
+                del reasons[row]
+            reasons.update((int(chosen[k]), why) for k, why in lost.items())
         with self._place():
             self._rows.put(chosen, y)
             return self._answer(self._rows.read(), position, velocity)
@@ -171,12 +149,12 @@ class World:
     @property
     def reasons(self) -> dict[int, str] | None:
         """Why rows are NaN, by their numbers; None on a GPU."""
-        return self._rows.reasons
+        return None if self._rows.loop is None else self._rows.loop.reasons
 
     @property
     def stepped_by(self) -> str:
         """As in `Recording`."""
-        return self._rows.stepped_by
+        return MACHINE_CODE if self._rows.loop is None else self._rows.loop.stepped_by
 
     @property
     def _now(self) -> tuple[Any, Any]:
@@ -243,110 +221,6 @@ class World:
             found = [choice.library.array_like(x, choice.first) for x in found]
         position, velocity = found
         return position, velocity
-
-
-class CompiledRows:
-    """All rows in the columns of a compiled loop."""
-
-    def __init__(self, loop: CompiledLoop) -> None:
-        self.loop, rows = loop, loop.task.rows
-        self._shapes = [(rows, width) for width in loop.widths]
-        self._loop = loop.loop(loop.room(1)[: len(loop.widths)])
-        self._force = loop.force.swapaxes(1, 2)  # (blocks, lanes, m)
-        full, last = divmod(rows, self._force.shape[1])
-        self._full, self._last, self._whole = self._force[:full], self._force[full:, :last], rows - last
-        self._places = np.array([-1, 0])
-
-    @property
-    def stepped_by(self) -> str:
-        return self.loop.stepped_by
-
-    @property
-    def reasons(self) -> dict[int, str]:
-        return self.loop.reasons
-
-    def put(self, rows: Array, y: Array) -> None:
-        self.loop.put(rows, y)
-
-    def read(self) -> Found:
-        return self.loop.read(self.loop.state_now)
-
-    def step(self, force: Array, steps: int) -> Found:
-        if force.ndim == 1:
-            self._force[...] = force
-        else:
-            self._full[...] = force[: self._whole].reshape(self._full.shape)
-            self._last[...] = force[self._whole :]
-        if len(self._places) != steps + 1:
-            self._places = np.append(np.full(steps, -1), 0)
-        kept = [np.empty(shape) for shape in self._shapes]
-        self._loop.keep(kept)
-        self.loop.run(self._loop, self._places)
-        return self.loop.read(kept)
-
-
-class MethodRows:
-    """All rows as states of the integrators."""
-
-    def __init__(self, loop: MethodLoop) -> None:
-        self.loop, task = loop, loop.task
-        self.y = np.array(loop.space.pack(task.position, task.velocity))
-
-    @property
-    def stepped_by(self) -> str:
-        return self.loop.stepped_by
-
-    @property
-    def reasons(self) -> dict[int, str]:
-        return self.loop.reasons
-
-    def put(self, rows: Array, y: Array) -> None:
-        self.y[rows] = y
-
-    def read(self) -> Found:
-        return np.array(self.loop.space.position(self.y)), np.array(self.loop.space.velocity(self.y))
-
-    def step(self, force: Array, steps: int) -> Found:
-        forces = np.array(np.broadcast_to(force, (len(self.y), force.shape[-1])))
-        with np.errstate(all="ignore"):
-            for _ in range(steps):
-                self.y = self.loop.held(self.y, forces)
-        return self.read()
-
-
-class GpuRows:
-    """All rows on a GPU: one kernel makes a step, by which the state stays there."""
-
-    stepped_by, reasons = MACHINE_CODE, None
-
-    def __init__(self, task: RolloutTask) -> None:
-        formulas, cupy, cuda, dtype = gpu_formulas(task), arrays.cupy(), backend_of("cuda"), str(task.position.dtype)
-        self._held = cuda.compile(formulas.held_step(), dtype)
-        self._unpacked = cuda.compile(formulas.unpacked(), dtype) if task.may_refuse else None
-        self._forced, self._widths = bool(formulas.forces), [numbers for (numbers,) in formulas.state.values()]
-        self._state: list[Any] = [cupy.empty((task.rows, width), dtype) for width in self._widths]
-        self._fixed = [cupy.asarray(value, dtype) for value in task.plant_numbers.values()]
-
-    def put(self, rows: Array, y: Array) -> None:
-        cupy = arrays.cupy()
-        for part, values in zip(self._state, np.split(y, np.cumsum(self._widths)[:-1], axis=-1), strict=True):
-            part[cupy.asarray(rows)] = cupy.asarray(values, part.dtype)
-
-    def read(self) -> Found:
-        return [x.copy() for x in self._state] if self._unpacked is None else self._unpacked(*self._state)
-
-    def step(self, force: Any, steps: int) -> Found:
-        for _ in range(steps):
-            found = self._held(*self._state, *([force] if self._forced else []), *self._fixed)
-            self._state = list(found) if isinstance(found, tuple) else [found]
-        return self.read()
-
-
-def _rows_of(task: RolloutTask) -> Rows:
-    if task.on_gpu:
-        return GpuRows(task)
-    loop = loop_of(task)
-    return CompiledRows(loop) if isinstance(loop, CompiledLoop) else MethodRows(loop)
 
 
 def _place_of(task: RolloutTask, like: Any) -> Callable[[], AbstractContextManager[Any]]:

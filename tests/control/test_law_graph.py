@@ -575,8 +575,6 @@ def test_memory_is_declared_with_what_it_begins_with():
         simulated(wrong, 0)
     with pytest.raises(tf.ModelError, match="control_period: PID remembers integral from one period to the next"):
         tf.simulate(ARM, OfAnyPeriod(), MOVE)
-    with pytest.raises(tf.UnsupportedFeatureError, match="PID has a memory, through which there are no gradients"):
-        tf.differentiable_rollout(ARM, PID(), MOVE, **TIMES)
 
 
 class OfAnyPeriod(PID):

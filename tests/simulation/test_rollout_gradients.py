@@ -25,11 +25,32 @@ ROWS, PERIODS = 3, 6
 ARM = random_arm(np.random.default_rng(5), "RPR", drives=True).replace(coulomb_speed=0.5)
 MOVE = tf.motion.JointMove([0, 0, 0], [0.5, 0.2, -0.4], 0.06)
 SCHEDULE = {"control_period": 0.01, "step": 5e-3, "record_every": 2}
+
+
+class Integral(PD):
+    """PD, and an integral of the error that knows what the actuators gave."""
+
+    traceable = True
+    memory = ("integral",)
+
+    def __init__(self, robot, kp, kv):
+        super().__init__(robot, kp, kv)
+        self.ki, self.integral = np.array([90.0, 50.0, 70.0]), np.zeros(robot.n)
+
+    def force(self, t, position, velocity, target):
+        return super().force(t, position, velocity, target) + self.integral
+
+    def update(self, t, position, velocity, target, force):
+        left = force - self.force(t, position, velocity, target)
+        return {"integral": self.integral + 0.1 * (self.ki * (target.position - position) + 5.0 * left)}
+
+
 LAWS = {
     "computed torque": ComputedTorque(ARM, [60, 50, 40], 12.0),
     "pd": PD(ARM, [300, 400, 200], [30, 40, 20]),
     "gravity": GravityPD(ARM, 300.0, 30.0),
     "feedforward": FeedforwardPD(ARM, np.diag([300.0, 400, 200]) + 5.0, 30.0),
+    "memory": Integral(ARM, [300, 400, 200], [30, 40, 20]),
     "none": None,
 }
 
@@ -48,6 +69,8 @@ def arguments(law, rng):
     }
     if law is not None:
         given["gains"] = {"kp": law.kp + rng.normal(size=(ROWS, n, n)), "kv": law.kv + rng.normal(size=(n, n))}
+        if law.memory:
+            given["gains"]["ki"] = law.ki + rng.normal(size=(ROWS, n))
     return given
 
 
@@ -84,18 +107,21 @@ def part(gradient, place):
             return getattr(gradient, group)[name]
 
 
-@pytest.mark.parametrize(("law", "share"), [*((law, None) for law in LAWS), ("computed torque", 0.4), ("none", 0.4)])
-def test_gradients_are_differences_of_rollouts(law, share):
+WAYS = [*((law, None, 0) for law in LAWS), *((law, 0.4, 0) for law in ("computed torque", "memory", "none"))]
+
+
+@pytest.mark.parametrize(("law", "share", "delay"), [*WAYS, ("computed torque", None, 2), ("memory", 0.4, 1)])
+def test_gradients_are_differences_of_rollouts(law, share, delay):
     """By every argument, through a law asked every second step and records of every second period.
 
-    share: of the largest forces, at which forces have their limits
+    share: of the largest forces, at which forces have their limits; delay: in periods
     """
     rng = np.random.default_rng(6)
     controller = LAWS[law]
     motion = None if controller is None else MOVE
-    given, options = arguments(controller, rng), dict(SCHEDULE)
+    given, options = arguments(controller, rng), SCHEDULE | {"delay": delay * SCHEDULE["control_period"]}
     if share is not None:
-        free = tf.rollout(ARM, controller, motion, **given, **SCHEDULE)
+        free = tf.rollout(ARM, controller, motion, **given, **options)
         options["force_limits"] = share * np.abs(free.force).max(axis=1)
     runs, pull_back = tf.differentiable_rollout(ARM, controller, motion, **given, **options)
     assert share is None or 0 < runs.clipped.sum() < runs.clipped.size
@@ -177,16 +203,17 @@ def test_the_rollout_is_the_same():
         assert name == "task" or np.array_equal(getattr(runs, name), right), name
 
 
-def test_states_that_are_computed_again(monkeypatch):
+@pytest.mark.parametrize("law", ["gravity", "memory"])
+def test_states_that_are_computed_again(law, monkeypatch):
     """Where memory is short, only some states are kept, and those between two of them are computed at once."""
     rng = np.random.default_rng(8)
-    given = arguments(LAWS["gravity"], rng)
+    given = arguments(LAWS[law], rng)
     results, asked = [], []
     segment = CompiledLoop.segment
     monkeypatch.setattr(CompiledLoop, "segment", lambda self, *x: [asked.append(x[1:]), segment(self, *x)][1])
     for stored in (rollout_gradients.STORED, 1):
         monkeypatch.setattr(rollout_gradients, "STORED", stored)
-        runs, pull_back = tf.differentiable_rollout(ARM, LAWS["gravity"], MOVE, **given, **SCHEDULE)
+        runs, pull_back = tf.differentiable_rollout(ARM, LAWS[law], MOVE, **given, **SCHEDULE)
         asked.clear()
         results.append(pull_back(position=runs.position, force=runs.force))
         assert len(asked) == (PERIODS if stored > 1 else PERIODS // math.isqrt(PERIODS))

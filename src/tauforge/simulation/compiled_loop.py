@@ -95,35 +95,47 @@ class CompiledLoop:
     def stepped_by(self) -> str:
         return f"{MACHINE_CODE}; {counted(self.by_methods, 'step')} by {METHODS}" if self.by_methods else MACHINE_CODE
 
-    def records(self, kept: Sequence[int], report: Callable[[float], None]) -> tuple[Array, Array, Array]:
+    def records(
+        self, kept: Sequence[int], report: Callable[[float], None], memory: Sequence[Array] = ()
+    ) -> tuple[Array, Array, Array]:
         """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods.
 
         With limits, forces are followed by those wanted.
+        memory: from `memory_room`, to keep the memory, too
         """
         task, schedule = self.task, self.task.schedule
         fill(self.state, self.space.pack(task.position, task.velocity))
         self.begin()
         found = self.room(len(kept))
-        for k in self.walk(found, np.array(kept) * schedule.substeps, 0, schedule.periods):
+        for k in self.walk(found, np.array(kept) * schedule.substeps, 0, schedule.periods, memory):
             report(k / schedule.periods)
         *last, force = (part[:, -1] for part in found)
         self._ask_again(schedule.periods, np.arange(task.rows), np.concatenate(last, axis=-1), force)
         return (*self.read(found[:-1]), found[-1])
 
-    def segment(self, y: Array, first: int, last: int) -> list[Array]:
-        """The parts of the state, and the forces, (N, k, ...) before every step between these periods."""
-        fill(self.state, y)
-        substeps = self.task.schedule.substeps
-        found = self.room((last - first) * substeps)
-        for _ in self.walk(found, np.arange(first * substeps, last * substeps), first, last):
-            pass
-        return found
+    def segment(
+        self, y: Array, memory: Sequence[Array], first: int, last: int
+    ) -> tuple[Sequence[Array], Array, list[Array]]:
+        """The parts of the state, the forces, and at the begin of periods the memory, (N, k, ...) before every step.
 
-    def walk(self, kept: Sequence[Array], steps: Array, first: int, last: int) -> Iterator[int]:
+        y, memory: at the first of the periods
+        """
+        fill(self.state, y)
+        self.recall(memory)
+        substeps = self.task.schedule.substeps
+        count = (last - first) * substeps
+        (*parts, force), remembered = self.room(count), self.memory_room(count)
+        for _ in self.walk([*parts, force], np.arange(count) + first * substeps, first, last, remembered):
+            pass
+        return parts, force, remembered
+
+    def walk(
+        self, kept: Sequence[Array], steps: Array, first: int, last: int, memory: Sequence[Array] = ()
+    ) -> Iterator[int]:
         """From one period to another, a part at a time: gives the period that is reached.
 
-        kept:  from `room`
-        steps: what is kept is before these, in order; the last may be the end
+        kept, memory: from `room` and `memory_room`
+        steps:        what is kept is before these, in order; the last may be the end
         """
         loop, substeps, place = self.loop(kept), self.task.schedule.substeps, 0
         for begin in range(first, last, self.most):
@@ -131,9 +143,13 @@ class CompiledLoop:
             self._prescribe(begin, end)
             places = np.full((end - begin) * substeps + 1, -1)
             following = int(np.searchsorted(steps, end * substeps, side="right" if end == last else "left"))
-            places[steps[place:following] - begin * substeps] = np.arange(place, following)
+            now, places_now = steps[place:following] - begin * substeps, np.arange(place, following)
+            places[now] = places_now
             place = following
             self.run(loop, places, begin, kept[len(self.widths)])
+            asked = now % substeps == 0
+            for into, known in zip(memory, self.memory, strict=False):
+                into[:, places_now[asked]] = _rows(known[:, now[asked] // substeps])[: len(into)]
             self._remember(end - begin)
             yield end
 
@@ -189,6 +205,10 @@ class CompiledLoop:
         """Memory for so many records: the parts of the state, the forces, and the rates of the state."""
         numbers = [*self.widths, self.force.shape[1], *([self.state.shape[1]] if rates else [])]
         return [np.empty((self.task.rows, places, each)) for each in numbers]
+
+    def memory_room(self, places: int) -> list[Array]:
+        """The same for the memory, at the begin of periods."""
+        return [np.empty((self.task.rows, places, known.shape[2])) for known in self.memory]
 
     def loop(self, kept: Sequence[Array]) -> TimeLoop:
         """kept: from `room`, or the first of these"""
@@ -359,9 +379,9 @@ def _call(kernel: Named, places: Places, results: Sequence[Place]) -> Call:
 
 
 def _rows(values: Array) -> Array:
-    """(rows, numbers) of columns, in memory of their own."""
-    blocks, numbers, lanes = values.shape
-    return np.moveaxis(values, -1, 1).copy().reshape(blocks * lanes, numbers)
+    """(rows, ...) of columns (blocks, ..., lanes), in memory of their own."""
+    rows = np.moveaxis(values, -1, 1).copy()
+    return rows.reshape(-1, *rows.shape[2:])
 
 
 def _of_rows(value: Array, core: Shape) -> Place:

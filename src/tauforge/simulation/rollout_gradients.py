@@ -54,7 +54,8 @@ class RolloutGradient(NamedTuple):
 PullBack = Callable[..., RolloutGradient]
 LEFT = "the motion ran away, or came near a singular position, beyond which it has no gradients"
 Kernel = Callable[..., tuple[Array, ...]]
-Period = tuple[list[Array], Array]  # states (N, numbers) before its steps, and the forces that are held
+Memory = list[Array]  # of the law, (N, numbers) each
+Period = tuple[list[Array], Memory]  # states (N, numbers) before its steps, followed by the forces that are held
 STORED = 2**27  # numbers of states that are kept for the reverse pass, 1 GiB; beyond, some are computed again
 
 
@@ -62,8 +63,8 @@ STORED = 2**27  # numbers of states that are kept for the reverse pass, 1 GiB; b
 def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBack]:
     """A rollout, and the function that pulls gradients back through it.
 
-    The arguments are those of `rollout`. The law must be one that can be traced and has no memory, or None, and the
-    robot one whose steps are compiled. The second result is called with the gradients of some number, such as a cost,
+    The arguments are those of `rollout`. The law must be one that can be traced, or None, and the robot one whose steps
+    are compiled. The second result is called with the gradients of some number, such as a cost,
     by the rollout's arrays: pull_back(position=..., velocity=..., force=...), each of the shape of that array, 0 if
     left out. It returns a RolloutGradient by the initial states and by every array among varying, payload, gains and
     forces that was given.
@@ -77,20 +78,20 @@ def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBa
     task = rollout_task(*given, **options)
     plant, controller, initial = task.plant, task.controller, options.get("initial")
     why = task.why_not_compiled or (None if task.on_gpu or kernels_allowed() else "kernels are switched off")
-    if why is None and (task.sensing is not None or task.delay):
-        why = "there are no gradients through sensors and delays"
-    if why is None and task.memory:
-        why = f"{type(task.controller).__name__} has a memory, through which there are no gradients"
+    if why is None and task.sensing is not None:
+        why = "there are no gradients through sensors"
     if why is not None:
         raise UnsupportedFeatureError(f"gradients need compiled steps: {why}", field="rollout")
     if task.may_refuse and task.on_gpu:
         problem = f"gradients through rollouts of {plant.name} run on the processor only"
         remedy = "Give the initial states as NumPy arrays"
         raise UnsupportedFeatureError(problem, field="rollout", remedy=remedy)
-    if task.limits is not None and task.on_gpu:
+    there = {"force limits": task.limits is not None, "delays": task.delay, "the memory of a law": task.memory}
+    if task.on_gpu and any(there.values()):
+        through = next(name for name, holds in there.items() if holds)
         raise UnsupportedFeatureError(
-            "gradients through force limits are computed on the processor only",
-            field="force_limits",
+            f"gradients through {through} are computed on the processor only",
+            field="rollout",
             remedy="Give the initial states as NumPy arrays",
         )
     if initial is not None and (entries := np.shape(initial[0])[-1]) != plant.n:
@@ -179,8 +180,10 @@ class ProcessorReversePass:
             self._record_back: Kernel = compile_(formulas.unpacked_pulled_back())
             self._start_back: Kernel = compile_(formulas.packed_pulled_back())
             self._law_back: Kernel | None = None
-            if formulas.targets:
-                self._law_back = compile_(formulas.law_pulled_back(formulas.state | formulas.gains))
+            self._bent = formulas.bent
+            if formulas.targets or self._bent:
+                wanted = formulas.state | formulas.memory | formulas.gains | self._bent
+                self._law_back = compile_(formulas.law_pulled_back(wanted))
         except NoKernelError as error:
             raise UnsupportedFeatureError(f"gradients need compiled kernels: {error}", field="rollout") from None
         self.h, self.parted = formulas.h, self.loop.parted
@@ -190,11 +193,12 @@ class ProcessorReversePass:
         kept = sorted({*range(0, periods, self.spacing), *task.schedule.kept})
         self.places = {k: place for place, k in enumerate(kept)}
         rollouts.without_start(task, self.loop.reasons)
+        self.memories = self.loop.memory_room(len(kept))
         with np.errstate(all="ignore"):
-            self.checkpoints = self.loop.records(kept, lambda _: None)
+            self.checkpoints = self.loop.records(kept, lambda _: None, self.memories)
             rollouts.without_lost(*self.checkpoints)
-        wanted = [self.places[k] for k in task.schedule.kept]
-        self.records = tuple(x[:, wanted] for x in self.checkpoints)  # copies: the user may change them
+        recorded = [self.places[k] for k in task.schedule.kept]
+        self.records = tuple(x[:, recorded] for x in self.checkpoints)  # copies: the user may change them
 
     def swept(self, bars: Sequence[Any | None]) -> RowGradients:
         """From the gradients by the three records, of the same shapes; None for 0. Several threads may call it.
@@ -211,34 +215,32 @@ class ProcessorReversePass:
         steered, moved = ([np.zeros((rows, *core)) for core in cores] for cores in (self.steering, self.moving))
         by_added = None if task.forces is None else np.zeros((rows, schedule.periods, m))
         later: list[Period] = []
+        memory_bars = [np.zeros((rows, known.shape[2])) for known in self.memories]
         with np.errstate(all="ignore"):
             for k in range(schedule.periods, -1, -1):
                 force_bar = np.zeros((rows, m))
                 if k == schedule.periods:
-                    states, force = self._checkpoint(k)
+                    (y, _), memory = self._checkpoint(k)
                 else:
                     later = later or self._periods(k)
-                    states, force = later.pop()
-                    for y in reversed(states):
-                        bar = self.step(y, force[:, :m], bar, [force_bar, *moved])
-                y = states[0]
+                    (*states, force), memory = later.pop()
+                    y = states[0]
+                    for before in reversed(states):
+                        bar = self.step(before, force[:, :m], bar, [force_bar, *moved])
                 place = recorded_at.get(k)
                 if place is not None:
                     force_bar = force_bar + by_force[:, place, :m]
-                if task.limits is not None:
-                    force_bar = np.where(np.abs(force[:, :m]) < np.abs(force[:, m:]), 0.0, force_bar)
+                if self._law_back is not None:
+                    found = list(self._law_back(*self._asked(k, y, memory), force_bar, *memory_bars))
+                    bar = bar + np.concatenate([found.pop(0) for _ in self.loop.widths], axis=1)
+                    memory_bars = [found.pop(0) for _ in memory_bars]
+                    add_to(steered, [found.pop(0) for _ in steered])
+                    force_bar = found.pop() if found else force_bar
                 if by_added is not None and k < schedule.periods:
                     by_added[:, k] = force_bar
-                target = task.target(k)
-                if self._law_back is not None and target is not None:
-                    given = [*map(np.ascontiguousarray, target), np.array(schedule.period * k)]
-                    parts, wanted = self.parted(y), given[: len(self.loop.targets)]
-                    found = self._law_back(*parts, *wanted, *self.gains, force_bar)
-                    bar = bar + np.concatenate(found[: len(parts)], axis=1)
-                    add_to(steered, found[len(parts) :])
                 if place is not None:
-                    found = self._record_back(*self.parted(y), by_position[:, place], by_velocity[:, place])
-                    bar = bar + np.concatenate(found, axis=1)
+                    back = self._record_back(*self.parted(y), by_position[:, place], by_velocity[:, place])
+                    bar = bar + np.concatenate(back, axis=1)
             by_entries, first_velocity = self._start_back(task.position, task.velocity, *self.parted(bar))
             first = np.einsum("ki,kij->kj", by_entries, task.plant.positions.slopes(task.position)), first_velocity
         gains, plant = (dict(zip(task.gains, steered, strict=True)), dict(zip(task.plant_numbers, moved, strict=True)))
@@ -264,21 +266,35 @@ class ProcessorReversePass:
         bar = np.concatenate(self._renewal_back(*self.parted(reached), *self.parted(bar)), axis=1)
         return rk4_pulled_back(rates, pull_back, y, self.h, bar)
 
+    def _asked(self, k: int, y: Array, memory: Memory) -> list[Array]:
+        """The arguments of the law's formula that is pulled back."""
+        task, target = self.task, self.task.target(k)
+        seen = [] if target is None else [*map(np.ascontiguousarray, target), np.array(task.schedule.period * k)]
+        given = [*self.parted(y), *memory, *seen[: len(self.loop.targets)], *self.gains]
+        if self._bent:
+            given.append(np.ascontiguousarray(task.added(k)))
+        return given if task.limits is None else [*given, task.limits]
+
     def _checkpoint(self, k: int) -> Period:
-        q, qd, force = (np.ascontiguousarray(x[:, self.places[k]]) for x in self.checkpoints)
-        return [self.loop.space.pack(q, qd)], force
+        q, qd, force, *memory = (
+            np.ascontiguousarray(x[:, self.places[k]]) for x in (*self.checkpoints, *self.memories)
+        )
+        return [self.loop.space.pack(q, qd), force], memory
 
     def _periods(self, last: int) -> list[Period]:
         """From the checkpoint before a period to that period."""
         substeps, first = self.task.schedule.substeps, last // self.spacing * self.spacing
-        (y,), force = self._checkpoint(first)
+        (y, force), memory = self._checkpoint(first)
         if first == last and substeps == 1:
-            return [([y], force)]
+            return [([y, force], memory)]
         with self._one:
-            *parts, forces = self.loop.segment(y, first, last + 1)
+            parts, forces, memories = self.loop.segment(y, memory, first, last + 1)
         states = np.concatenate(parts, axis=-1)
         starts = range(0, states.shape[1], substeps)
-        return [([states[:, i] for i in range(start, start + substeps)], forces[:, start]) for start in starts]
+        return [
+            ([*(states[:, i] for i in range(k, k + substeps)), forces[:, k]], [x[:, k] for x in memories])
+            for k in starts
+        ]
 
 
 def spacing(task: RolloutTask, numbers: int) -> int:

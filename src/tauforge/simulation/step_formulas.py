@@ -187,14 +187,22 @@ class StepFormulas:
         return known
 
     def law_pulled_back(self, wanted: Shapes) -> Specification:
-        """State, targets, gains and the gradient by the forces -> gradients by what is wanted of state and gains."""
-        arguments, bars = self.state | self.targets | self.gains, {FORCE: self.forces_shape}
+        """State, memory, targets, gains, `bent`, limits, and the gradients by the forces and by the memory of the next
+        instant -> gradients by what is wanted of all these.
+        """
+        arguments = self.state | self.memory | self.targets | self.gains | self.bent | self.limits
         name = f"law_pulled_back_to_{'_'.join(wanted)}"
 
         def formula(**given: Scalars) -> list[Scalar]:
-            return self._asked(given | self._seen(given))
+            force, _, memory = self._answered(given)
+            return [*force, *memory]
 
-        return self._pulled_back(name, formula, arguments, bars, wanted, law=True)
+        return self._pulled_back(name, formula, arguments, {FORCE: self.forces_shape, **self.memory}, wanted, law=True)
+
+    @property
+    def bent(self) -> Shapes:
+        """Added forces where they do not simply add to the law's: limits and a memory see the sum."""
+        return self.added if self.limits or self.memory else {}
 
     def acceleration(self) -> Specification:
         """State, forces, fields -> acceleration."""

@@ -274,6 +274,14 @@ def test_anybodys_law_on_a_gpu(dtype, substeps):
         tf.UnsupportedFeatureError, match="force_limits: gradients through force limits are computed on"
     ):
         tf.differentiable_rollout(ARM, LAW, MOVE, initial=there["initial"], force_limits=most, control_period=0.01)
+    with pytest.raises(
+        tf.UnsupportedFeatureError, match="delay: gradients through delays are computed on the processor"
+    ):
+        tf.differentiable_rollout(ARM, LAW, MOVE, initial=there["initial"], delay=0.01, control_period=0.01)
+    with pytest.raises(
+        tf.UnsupportedFeatureError, match="controller: gradients through the memory of a law are computed"
+    ):
+        tf.differentiable_rollout(ARM, law, MOVE, initial=there["initial"], control_period=0.01)
     with pytest.raises(tf.UnsupportedFeatureError, match="sensors: sensors are read on the processor only"):
         tf.rollout(ARM, LAW, MOVE, initial=there["initial"], sensors=tf.Sensors(bits=12), control_period=0.01)
     for name in NAMES:

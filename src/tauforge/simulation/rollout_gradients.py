@@ -86,14 +86,15 @@ def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBa
         problem = f"gradients through rollouts of {plant.name} run on the processor only"
         remedy = "Give the initial states as NumPy arrays"
         raise UnsupportedFeatureError(problem, field="rollout", remedy=remedy)
-    there = {"force limits": task.limits is not None, "delays": task.delay, "the memory of a law": task.memory}
-    if task.on_gpu and any(there.values()):
-        through = next(name for name, holds in there.items() if holds)
-        raise UnsupportedFeatureError(
-            f"gradients through {through} are computed on the processor only",
-            field="rollout",
-            remedy="Give the initial states as NumPy arrays",
-        )
+    through = {
+        "force_limits": "force limits" if task.limits is not None else "",
+        "delay": "delays" if task.delay else "",
+        "controller": "the memory of a law" if task.memory else "",
+    }
+    for field, what in through.items():
+        if task.on_gpu and what:
+            problem = f"gradients through {what} are computed on the processor only"
+            raise UnsupportedFeatureError(problem, field=field, remedy="Give the initial states as NumPy arrays")
     if initial is not None and (entries := np.shape(initial[0])[-1]) != plant.n:
         problem = f"gradients are by the {plant.n} coordinates of {plant.name}, and the initial positions have"
         remedy = "Give the coordinates alone"

@@ -150,6 +150,12 @@ class LawArray(np.ndarray[Any, Any]):
         found = super().__array_function__(func, types, args, kwargs)
         return law_array(found) if isinstance(found, np.ndarray | Traced) else found
 
+    def __getattr__(self, name: str) -> Any:
+        """Refuses what numbers have and arrays have not, as scalars that record do."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        refuse((self,), f"{name} of a number is asked for that is known only when it runs")
+
     def dot(self, other: Any, out: None = None) -> Any:  # type: ignore[override]
         return np.dot(self, other)
 

@@ -205,10 +205,10 @@ class LawGraph:
         """Reason if the law, with its own robots, does not give numbers what it gives scalars that record."""
         law = self._copied({id(robot): robot for robot in robots_of(self._given)})
         random = np.random.default_rng(0)
-        given = {name: random.uniform(-1, 1, shape) for name, shape in self._shapes.items()}
+        given: dict[str, Any] = {name: random.uniform(-1, 1, shape) for name, shape in self._shapes.items()}
         given |= {argument: self._own[name] for argument, name in self._held.items() if name in self._own}
         given["position"], given["velocity"], _ = (x[0] for x in self._plant.random_states(1))
-        given[FORCE] = random.uniform(-1, 1, self._forces_shape)
+        given[TIME], given[FORCE] = np.float64(SOME_TIME), random.uniform(-1, 1, self._forces_shape)
         columns = {name: [*np.ravel(value)] for name, value in given.items()}
         for method, graph in zip((FORCE, "update"), graphs, strict=True):
             if graph.outputs:

@@ -37,7 +37,7 @@ OUTSIDE = {  # modules
     "random",
 }  # fmt: skip
 HIDDEN = "hidden"
-RANDOM = "random"  # stands for the generators of Python and NumPy among attributes
+RANDOM = "random ()"  # stands for the generators of Python and NumPy among attributes
 WITHOUT = ("__", "_abc_")  # attributes of classes that are not compared
 DEPTH, MANY = 12, 10_000  # of what is compared
 
@@ -142,7 +142,7 @@ class CallWatch:
         for name in (*before, *after):
             if before.get(name) != after.get(name):
                 changed = "numbers that differ from call to call" if name == RANDOM else changes(name, before.get(name))
-                return f"{self.line_of(name)}: {changed}; what a law remembers is declared in `memory`"
+                return f"{self.line_of(name.split()[0])}: {changed}; what a law remembers is declared in `memory`"
         for (code, then), (_, now) in zip(self.known, later.known, strict=False):
             for name in then:
                 if then[name] != now.get(name):

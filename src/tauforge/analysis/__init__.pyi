@@ -1,4 +1,11 @@
 from .arm_identifiability import BaseParameters, base_parameters
+from .arm_matrices import (
+    FrameDerivatives,
+    OrthogonalComplement,
+    frame_derivatives,
+    orthogonal_complement,
+    pseudo_inertias,
+)
 from .comparison import Comparison, SimplificationErrors, assess, compare, random_states, row_errors
 from .complexity import LineCost, OperationCount, general_cost, general_operation_count, line_costs, operation_count
 from .linearisation import Linearisation, linearise
@@ -32,12 +39,14 @@ __all__ = [
     "Crossing",
     "ExplicitModel",
     "ExplicitModelCost",
+    "FrameDerivatives",
     "LegForceParts",
     "LineCost",
     "Linearisation",
     "Margin",
     "OperationCount",
     "OperationParts",
+    "OrthogonalComplement",
     "Peak",
     "PowerBalance",
     "SimplificationErrors",
@@ -52,6 +61,7 @@ __all__ = [
     "crossings",
     "explicit_model",
     "explicit_model_cost",
+    "frame_derivatives",
     "general_cost",
     "general_operation_count",
     "leg_force_parts",
@@ -59,7 +69,9 @@ __all__ = [
     "linearise",
     "operation_count",
     "operation_parts",
+    "orthogonal_complement",
     "power_balance",
+    "pseudo_inertias",
     "random_states",
     "row_errors",
     "singular_freedoms",

@@ -49,11 +49,7 @@ class Measured(NamedTuple):
 
 def shaping_matrix(arm: ArmParameters, q: list[float]) -> Array:
     """T (7.54), (6 n, n)."""
-    T = np.zeros((6 * arm.n, arm.n))
-    for i, row in enumerate(twist_shaping_matrix(arm, q)):
-        for j, twist in enumerate(row):
-            T[6 * i : 6 * i + 6, j] = [*twist.angular, *twist.linear]
-    return T
+    return np.array(twist_shaping_matrix(arm, q), float)
 
 
 def stacked(wrenches: list[Wrench]) -> Array:

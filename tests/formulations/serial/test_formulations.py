@@ -187,10 +187,7 @@ def test_constraint_matrix_times_twist_shaping_matrix_vanishes(rng, letters, con
     q = random_state(rng, p.n)[0].tolist()
     n = p.n
     K = np.array(orthogonal_complement.constraint_matrix(p, q))
-    T = np.zeros((6 * n, n))
-    for i, row in enumerate(orthogonal_complement.twist_shaping_matrix(p, q)):
-        for j, twist in enumerate(row):
-            T[6 * i : 6 * i + 6, j] = [*twist.angular, *twist.linear]
+    T = np.array(orthogonal_complement.twist_shaping_matrix(p, q))
     assert np.abs(K @ T).max() < ROUNDING * np.abs(K).max() * np.abs(T).max() * n
     assert np.linalg.matrix_rank(K) == 5 * n
     assert np.linalg.matrix_rank(T) == n

@@ -56,12 +56,24 @@ def geometry(arm: ArmParameters, q: Scalars) -> Geometry:
     return Geometry(e, o, c, rotations)
 
 
-def twist_shaping_matrix(arm: ArmParameters, q: Scalars) -> list[list[Twist]]:
-    """T (A7.54), block (i, j): the twist of link i per unit speed of joint j; zero beyond the diagonal."""
-    return twist_blocks(arm, geometry(arm, q))
+def twist_shaping_matrix(arm: ArmParameters, q: Scalars) -> list[list[Scalar]]:
+    """T (A7.54), 6n x n."""
+    return in_rows(twist_blocks(arm, geometry(arm, q)))
+
+
+def in_rows(blocks: list[list[Twist]]) -> list[list[Scalar]]:
+    """A 6n x n matrix of the blocks on and below its diagonal."""
+    none = (0.0,) * (len(blocks) - 1)
+    return [
+        [*row, *none[len(row) - 1 :]]
+        for b in blocks
+        for part in zip(*b, strict=True)
+        for row in zip(*part, strict=True)
+    ]
 
 
 def twist_blocks(arm: ArmParameters, g: Geometry) -> list[list[Twist]]:
+    """Block (i, j) of T: the twist of link i per unit speed of joint j; zero beyond the diagonal."""
     return [
         [
             Twist(g.e[j], cross(g.e[j], g.c[i] - g.o[j])) if arm.joints[j].revolute else Twist(ZERO, g.e[j])
@@ -129,35 +141,45 @@ def generalized_inertia(arm: ArmParameters, q: Scalars) -> list[list[Scalar]]:
     return inertia
 
 
-def motions(
-    arm: ArmParameters, g: Geometry, T: list[list[Twist]], qd: Scalars, qdd: Scalars, base: BaseState
-) -> list[TwistAndRate]:
-    """t and t_dot = T qdd + T_dot qd (A7.56) of every link; the base's own motion is added."""
-    omega_0, alpha_0, a_0 = base
-    omega, e_dot, o_dot = omega_0, [], [ZERO]  # rates of the axes and of the origins that T's vectors start from
-    omegas = []
+def twist_rates(arm: ArmParameters, g: Geometry, qd: Scalars, omega: Vector) -> tuple[list[Twist], list[list[Twist]]]:
+    """t of every link, and the blocks of T_dot as in `twist_blocks`. omega: angular velocity of the base"""
+    e_dot, o_dot = [], [ZERO]  # rates of the axes and of the origins that T's vectors start from
+    twists: list[Twist] = []
     for j, joint in enumerate(arm.joints):
         e_dot.append(cross(omega, g.e[j]))
         turning = g.e[j] * qd[j] if joint.revolute else ZERO
         sliding = ZERO if joint.revolute else g.e[j] * qd[j]
         omega = omega + turning
-        omegas.append(omega)
         o_dot.append(o_dot[j] + cross(omega, g.o[j + 1] - g.o[j]) + sliding)
+        twists.append(Twist(omega, o_dot[j + 1] + cross(omega, g.c[j] - g.o[j + 1])))
 
-    result = []
-    for i in range(arm.n):
-        c_dot = o_dot[i + 1] + cross(omegas[i], g.c[i] - g.o[i + 1])
-        alpha = alpha_0
-        c_ddot = a_0 + cross(alpha_0, g.c[i]) + cross(omega_0, c_dot)
-        for j in range(i + 1):
-            alpha = alpha + T[i][j].angular * qdd[j]
-            c_ddot = c_ddot + T[i][j].linear * qdd[j]
-            if arm.joints[j].revolute:
+    blocks: list[list[Twist]] = []
+    for i, (_, c_dot) in enumerate(twists):
+        blocks.append([])
+        for j, joint in enumerate(arm.joints[: i + 1]):
+            if joint.revolute:
                 T_dot = Twist(e_dot[j], cross(e_dot[j], g.c[i] - g.o[j]) + cross(g.e[j], c_dot - o_dot[j]))
             else:
                 T_dot = Twist(ZERO, e_dot[j])
-            alpha, c_ddot = alpha + T_dot.angular * qd[j], c_ddot + T_dot.linear * qd[j]
-        result.append(TwistAndRate(Twist(omegas[i], c_dot), Twist(alpha, c_ddot)))
+            blocks[i].append(T_dot)
+    return twists, blocks
+
+
+def motions(
+    arm: ArmParameters, g: Geometry, T: list[list[Twist]], qd: Scalars, qdd: Scalars, base: BaseState
+) -> list[TwistAndRate]:
+    """t and t_dot = T qdd + T_dot qd (A7.56) of every link; the base's own motion is added."""
+    omega_0, alpha_0, a_0 = base
+    twists, T_dot = twist_rates(arm, g, qd, omega_0)
+    result = []
+    for i, twist in enumerate(twists):
+        alpha = alpha_0
+        c_ddot = a_0 + cross(alpha_0, g.c[i]) + cross(omega_0, twist.linear)
+        for j in range(i + 1):
+            alpha = alpha + T[i][j].angular * qdd[j]
+            c_ddot = c_ddot + T[i][j].linear * qdd[j]
+            alpha, c_ddot = alpha + T_dot[i][j].angular * qd[j], c_ddot + T_dot[i][j].linear * qd[j]
+        result.append(TwistAndRate(twist, Twist(alpha, c_ddot)))
     return result
 
 
@@ -225,3 +247,22 @@ def constraint_wrenches(
                 force, moment = force - active * sign, moment - cross(g.o[j] - g.c[link], active) * sign
             wrenches[link] = Wrench(force, moment)
     return wrenches
+
+
+def multipliers(arm: ArmParameters, g: Geometry, wrenches: list[Wrench]) -> list[list[Vector]]:
+    """lambda (A7.53), two vectors for each joint, from w^C of every link: w^C = K' lambda.
+
+    With f and n the constraint's force on link i and its moment: e x n about O_i and f of a revolute joint, n about
+    C_{i-1} and e x f of a prismatic one. Along e the others could be anything, and are zero.
+    """
+    f, n, result = ZERO, ZERO, []  # of joint i, at C_i
+    for i in reversed(range(arm.n)):
+        f, n = f + wrenches[i].force, n + wrenches[i].moment
+        c_before = g.c[i - 1] if i else ZERO
+        n_before = n + cross(g.c[i] - c_before, f)
+        if arm.joints[i].revolute:
+            result.append([cross(g.e[i], n + cross(g.c[i] - g.o[i], f)), f])
+        else:
+            result.append([n_before, cross(g.e[i], f)])
+        n = n_before
+    return result[::-1]

@@ -60,7 +60,7 @@ def array_like(value: Any, like: Any) -> Any:
 def values_of(value: Any, what: str) -> Any:
     """The numbers for NumPy; UnsupportedFeatureError under a transformation and on other devices."""
     if isinstance(value, jax.core.Tracer) or (isinstance(value, jax.Array) and not on_processor(value)):
-        problem = f"{what} is a search on the processor and cannot be transformed by JAX"
+        problem = f"{what} is computed by NumPy and cannot be transformed by JAX"
         remedy = "Call it outside jit, vmap and grad, with arrays of the processor"
         raise UnsupportedFeatureError(problem, field=what, remedy=remedy)
     return np.asarray(value) if isinstance(value, jax.Array) else value

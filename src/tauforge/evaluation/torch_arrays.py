@@ -91,10 +91,10 @@ def values_of(value: Any, what: str) -> Any:
     if not isinstance(value, torch.Tensor):
         return value
     if value.device.type != PROCESSOR:
-        problem = f"{what} searches on the processor, the tensors are on {value.device}"
+        problem = f"{what} is computed on the processor, the tensors are on {value.device}"
         raise UnsupportedFeatureError(problem, field="device", remedy="Move them with .cpu()")
     if value.requires_grad or torch._C._functorch.is_functorch_wrapped_tensor(value):
-        problem = f"{what} is a search and cannot be differentiated or transformed by torch"
+        problem = f"{what} is computed by NumPy and cannot be differentiated or transformed by torch"
         remedy = "Give it tensors without gradients, for example by .detach()"
         raise UnsupportedFeatureError(problem, field=what, remedy=remedy)
     return value.numpy()

@@ -251,4 +251,4 @@ def _here(name: str, value: Any) -> Any:
     if is_on_gpu(value):
         return arrays.on_device(name, value).get()
     choice = choice_of((value,))
-    return value if choice is None else choice.library.values_of(value, f"World's {name}")
+    return value if choice is None else choice.library.values_of(value, "a World")

@@ -10,7 +10,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.kernels.backends import backend_of
 from tauforge.kernels.cuda import arrays
-from tauforge.simulation.compiled_loop import CompiledLoop
+from tauforge.simulation.compiled_loop import STEPS_AT_ONCE, CompiledLoop
 from tauforge.simulation.gpu_rollouts import gpu_formulas
 from tauforge.simulation.method_loop import MethodLoop
 from tauforge.simulation.rollout_task import RolloutTask
@@ -44,7 +44,7 @@ class CompiledRows:
         self._force = loop.force.swapaxes(1, 2)  # (blocks, lanes, m)
         full, last = divmod(rows, self._force.shape[1])
         self._full, self._last, self._whole = self._force[:full], self._force[full:, :last], rows - last
-        self._places = np.array([-1, 0])
+        self._places, self._most = np.array([-1, 0]), max(1, STEPS_AT_ONCE // rows)
 
     def put(self, rows: Array, y: Array) -> None:
         self.loop.put(rows, y)
@@ -58,11 +58,14 @@ class CompiledRows:
         else:
             self._full[...] = force[: self._whole].reshape(self._full.shape)
             self._last[...] = force[self._whole :]
-        if len(self._places) != steps + 1:
-            self._places = np.append(np.full(steps, -1), 0)
         kept = [np.empty(shape) for shape in self._shapes]
         self._loop.keep(kept)
-        self.loop.run(self._loop, self._places)
+        for left in range(steps, 0, -self._most):
+            count = min(left, self._most)
+            if len(self._places) != count + 1:
+                self._places = np.full(count + 1, -1)
+            self._places[-1] = 0 if count == left else -1
+            self.loop.run(self._loop, self._places)
         return self.loop.read(kept)
 
 

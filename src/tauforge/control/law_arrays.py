@@ -152,9 +152,9 @@ class LawArray(np.ndarray[Any, Any]):
 
     def __getattr__(self, name: str) -> Any:
         """Refuses what numbers have and arrays have not, as scalars that record do."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        refuse((self,), f"{name} of a number is asked for that is known only when it runs")
+        if hasattr(float, name):
+            refuse((self,), f"{name} of a number is asked for that is known only when it runs")
+        raise AttributeError(name)
 
     def dot(self, other: Any, out: None = None) -> Any:  # type: ignore[override]
         return np.dot(self, other)

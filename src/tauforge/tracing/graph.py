@@ -7,6 +7,7 @@ Recording an arm's inverse dynamics takes a few milliseconds in pure Python.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
@@ -89,10 +90,10 @@ class Traced(FoldingScalar):
         self.refuse("a branch on a value that is known only when it runs; `numpy.where` chooses between values")
 
     def __getattr__(self, name: str) -> NoReturn:
-        """Refuses what numbers have and this has not; the protocols that others look for are just missing."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        self.refuse(f"{name} of a number is asked for that is known only when it runs")
+        """Refuses what numbers have and this has not, also as NumPy looks for it; anything else is just missing."""
+        if hasattr(float, name) or hasattr(math, name):
+            self.refuse(f"{name} of a number is asked for that is known only when it runs")
+        raise AttributeError(name)
 
     __float__ = __int__ = __index__ = __complex__ = __round__ = __floor__ = __ceil__ = __trunc__ = _known
     __str__ = __repr__ = __format__ = _known

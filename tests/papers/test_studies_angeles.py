@@ -438,7 +438,7 @@ def test_the_shaping_matrix_is_the_derivative_of_the_mass_centres():
 
     h = 1e-6
     slopes = np.array([(centres(q + h * e) - centres(q - h * e)) / (2 * h) for e in np.eye(5)]).T
-    T = complement.shaping_matrix(arm.model.parameters, q.tolist())
+    T = np.array(orthogonal_complement.twist_shaping_matrix(arm.model.parameters, q.tolist()))
     linear = T.reshape(5, 6, 5)[:, 3:].reshape(15, 5)
     assert np.abs(linear - slopes).max() < SLOPE
 

@@ -47,11 +47,6 @@ class Measured(NamedTuple):
     accelerations: float  # eq. 7.57 solved for theta'', put into Lagrange's equations
 
 
-def shaping_matrix(arm: ArmParameters, q: list[float]) -> Array:
-    """T (7.54), (6 n, n)."""
-    return np.array(twist_shaping_matrix(arm, q), float)
-
-
 def stacked(wrenches: list[Wrench]) -> Array:
     """(6 n,): moment and force of every link, as twists are ordered."""
     return np.array([[*w.moment, *w.force] for w in wrenches], float).reshape(-1)
@@ -83,8 +78,8 @@ def on_links(arm: ArmParameters, q: list[float], of_joints: list[Wrench]) -> lis
 def measured(arm: SerialArm) -> Measured:
     parameters, found = arm.model.parameters, []
     for q, qd, qdd in zip(*(values.tolist() for values in random_states(arm, POSES, seed=arm.n)), strict=True):
-        K, T = np.array(constraint_matrix(parameters, q), float), shaping_matrix(parameters, q)
-        I, other = (np.array(f(parameters, q), float) for f in (generalized_inertia, lagrange_euler.mass_matrix))
+        texts = (constraint_matrix, twist_shaping_matrix, generalized_inertia, lagrange_euler.mass_matrix)
+        K, T, I, other = (np.array(f(parameters, q), float) for f in texts)
         w = stacked(constraint_wrenches(parameters, q, qd, qdd))
         of_joints = joint_constraints(parameters, q, qd, qdd)
         parts = T * stacked(on_links(parameters, q, of_joints))[:, None]

@@ -10,12 +10,11 @@ from tauforge.analysis.comparison import random_states, relative_error
 from tauforge.arrays import Array
 from tauforge.formulations.bodies import MASSLESS_BODY
 from tauforge.formulations.serial import INVERSE_DYNAMICS
-from tauforge.formulations.serial.orthogonal_complement import geometry, motions, twist_blocks
+from tauforge.formulations.serial.orthogonal_complement import geometry, motions, twist_blocks, twist_shaping_matrix
 from tauforge.formulations.serial.outward_inward import MassCentre, outward
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters, moving_base
 from tauforge.formulations.trees.recursion import BaseState
 from tauforge_papers.angeles.algorithm_counts import NAME
-from tauforge_papers.angeles.complement import shaping_matrix
 from tauforge_papers.angeles.prismatic import ORACLE
 from tauforge_papers.random_arms import random_arm, random_kinds, reference
 from tauforge_papers.report.study import Claim
@@ -94,7 +93,7 @@ def gravity() -> Claim:
         q = random_states(arm, STATES, arm.n)[0]
         ours = reference(INVERSE_DYNAMICS[NAME], parameters, q, still, still)
         weights = np.concatenate([[0, 0, 0, *(joint.mass * g)] for joint in arm.joints])
-        held = np.array([-shaping_matrix(parameters, row).T @ weights for row in q.tolist()])
+        held = np.array([-np.transpose(twist_shaping_matrix(parameters, row)) @ weights for row in q.tolist()])
         errors.append(relative_error(ours, held))
     return Claim(
         name="gravity",

@@ -10,8 +10,8 @@ import numpy as np
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
 from tauforge.formulations.stewart.kinematics import LegMotion, leg_motion
+from tauforge.formulations.stewart.parameters import motion
 from tauforge.motion import MotionSample, StraightLine
-from tauforge.robots.stewart.formulas import motion
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 STEP = 5e-4  # of the duration: central differences of the fourth order then leave 1e-8 of a second derivative

@@ -22,8 +22,8 @@ from tauforge.evaluation.reference import reference
 from tauforge.formats.loading import PlatformName, load
 from tauforge.formulations.stewart import exact, kinematics, pedrammehr2012, universal_coordinates
 from tauforge.formulations.stewart.lumping import lumped
-from tauforge.formulations.stewart.parameters import LEGS
-from tauforge.robots.stewart.formulas import external, motion
+from tauforge.formulations.stewart.parameters import LEGS, motion
+from tauforge.robots.stewart.formulas import external
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge_papers.misprints import Line, Trial, printed_formula
 from tauforge_papers.random_platforms import fast_states, random_platform

@@ -8,8 +8,8 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.formulations.stewart.kinematics import centre_accelerations, leg_motion
+from tauforge.formulations.stewart.parameters import motion as motion_of
 from tauforge.motion import Motion, MotionSample
-from tauforge.robots.stewart.formulas import motion as motion_of
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge_papers.sketch import Sketch
 

@@ -33,8 +33,8 @@ from support.tolerances import FORMULATIONS, OUTSIDE, error
 from tauforge.algebra.rotations import rotation_of
 from tauforge.algebra.vectors import Vector
 from tauforge.analysis.stewart_forces import power_balance
+from tauforge.formulations.stewart.parameters import motion
 from tauforge.motion import pose_rates
-from tauforge.robots.stewart.formulas import motion
 from tauforge_papers.contents_table import contents_table
 from tauforge_papers.pedrammehr2012 import rotations
 from tauforge_papers.pedrammehr2012 import study as pedrammehr2012

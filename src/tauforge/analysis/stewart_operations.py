@@ -18,8 +18,7 @@ from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.stewart import exact
 from tauforge.formulations.stewart.dasgupta1998 import DasguptaCorrections, LegTerms, final_system, leg_terms
 from tauforge.formulations.stewart.kinematics import LegMotion
-from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformParameters
-from tauforge.robots.stewart.formulas import motion
+from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformParameters, motion
 from tauforge.validation import check_known
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from tauforge.analysis.complexity import OperationCount, counted_formula
 from tauforge.analysis.stewart_operations import operation_parts
 from tauforge.formulations.stewart import exact, kinematics
 from tauforge.formulations.stewart.kinematics import leg_vectors
-from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformParameters
-from tauforge.robots.stewart.formulas import motion
+from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformParameters, motion
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge_papers.stewart_paths import Path
 

@@ -14,9 +14,9 @@ from tauforge.analysis.stewart_forces import PowerBalance, power_balance
 from tauforge.arrays import Array
 from tauforge.formats.loading import load
 from tauforge.formulations.stewart import dasgupta1998, exact, kinematics, pedrammehr2012
+from tauforge.formulations.stewart.parameters import motion
 from tauforge.formulations.stewart.pedrammehr2012_closed import Terms
 from tauforge.motion import MotionSample
-from tauforge.robots.stewart.formulas import motion
 from tauforge_papers.misprints import Line, printed_formula
 from tauforge_papers.pedrammehr2012.rotations import Errors, Rotation, columns, kinematic_errors, rotations
 from tauforge_papers.random_platforms import fast_states, random_platform

@@ -16,9 +16,8 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector, cross, dot
 from tauforge.arrays import Array
 from tauforge.formulations.stewart.kinematics import LegMotion, leg_motion
-from tauforge.formulations.stewart.parameters import PlatformMotion
+from tauforge.formulations.stewart.parameters import PlatformMotion, motion
 from tauforge.motion import MotionSample, pose_rates
-from tauforge.robots.stewart.formulas import motion
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge_papers.stewart_legs import legs
 

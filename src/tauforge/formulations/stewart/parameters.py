@@ -23,7 +23,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.rotations import rotation_of
+from tauforge.algebra.scalars import Scalar, Scalars
 from tauforge.algebra.vectors import E_Z, NO_DISPLACEMENT, ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import BodyParameters, heavier
 
@@ -74,6 +75,15 @@ class PlatformMotion(NamedTuple):
     omega: Vector
     a: Vector
     alpha: Vector
+
+
+def motion(pose: Scalars, twist: Scalars | None = None, acceleration: Scalars | None = None) -> PlatformMotion:
+    """pose: x, y, z and the angles of R = Rz Ry Rx; twist and acceleration are zero by default."""
+
+    def halves(x: Scalars | None) -> tuple[Vector, Vector]:
+        return (ZERO, ZERO) if x is None else (Vector(*x[:3]), Vector(*x[3:]))
+
+    return PlatformMotion(Vector(*pose[:3]), rotation_of(Vector(*pose[3:])), *halves(twist), *halves(acceleration))
 
 
 class MovingBase(NamedTuple):

@@ -12,9 +12,9 @@ from typing import Any
 from tauforge.algebra import condition as conditions
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.linear import elimination
-from tauforge.algebra.rotations import Quaternion, angles_of, angular_velocity, quaternion_of, rotation_of
+from tauforge.algebra.rotations import Quaternion, angles_of, angular_velocity, quaternion_of
 from tauforge.algebra.scalars import Scalar, Scalars, absolute, sqrt
-from tauforge.algebra.vectors import IDENTITY, ZERO, Matrix, Vector, cross, dot
+from tauforge.algebra.vectors import IDENTITY, Matrix, Vector, cross, dot
 from tauforge.evaluation.functions import Doubtful
 from tauforge.formulations.bodies import NO_WRENCH, Wrench, body_of
 from tauforge.formulations.stewart import (
@@ -30,18 +30,11 @@ from tauforge.formulations.stewart import (
     universal_coordinates,
 )
 from tauforge.formulations.stewart import limits as limits_of
-from tauforge.formulations.stewart.parameters import FIXED_BASE, LEGS, MovingBase, PlatformMotion, with_payload
+from tauforge.formulations.stewart.parameters import FIXED_BASE, LEGS, MovingBase, PlatformMotion, motion, with_payload
 from tauforge.robots.stewart.model import PlatformModel
 
 TINY = 1e-300  # NaN and results that overflow count as doubtful, others of any size do not
 TRACKING_STEPS = 5  # of one call of the tracking kernel: enough from a centimetre and a degree away
-
-
-def motion(pose: Scalars, twist: Scalars | None = None, acceleration: Scalars | None = None) -> PlatformMotion:
-    def halves(x: Scalars | None) -> tuple[Vector, Vector]:
-        return (ZERO, ZERO) if x is None else (Vector(*x[:3]), Vector(*x[3:]))
-
-    return PlatformMotion(Vector(*pose[:3]), rotation_of(Vector(*pose[3:])), *halves(twist), *halves(acceleration))
 
 
 def external(R: Matrix, wrench: Scalars | None, platform_axes: bool) -> Wrench:

@@ -26,12 +26,16 @@ from typing import Any, NamedTuple
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector, rotation_x
 from tauforge.class_tools import with_field_docs
+from tauforge.control.controller import Controller
+from tauforge.control.law_graph import LawGraph
+from tauforge.control.traceable_robot import why_not_compiled
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.functions import flat
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial import DEFAULT_FORMULATION, INVERSE_DYNAMICS
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
 from tauforge.formulations.trees import frames, recursion
+from tauforge.kernels.backends import NoKernelError
 from tauforge.robots.robot import Robot
 from tauforge.tracing.counting import Counted, CriticalPath, Operations, count, critical_path, operations
 from tauforge.tracing.graph import Graph, Output, Recorder, trace, without_dead_code
@@ -115,18 +119,57 @@ class OperationCount(NamedTuple):
         """Multiplications, additions, divisions and roots; sines and cosines apart."""
         return self.multiplications + self.additions + self.divisions + self.roots
 
+    def seconds(
+        self,
+        multiply: float,
+        add: float,
+        divide: float = 0.0,
+        root: float = 0.0,
+        sincos: float = 0.0,
+        *,
+        fetch: float = 0.0,
+        as_written: bool = False,
+    ) -> float:
+        """Time (s) on a processor that does one operation after another, from the times of its instructions.
 
-def operation_count(robot: Robot, formulation: str | None = None, **options: Any) -> OperationCount:
+        multiply, add, divide, root, sincos: s, each
+        fetch:      s, added to every operation (Lee sec. 5)
+        as_written: of the source as it is written, and not of the traced operations
+        """
+        done = self.as_written if as_written else self
+        times = (multiply, add, sincos, divide, root)
+        counts = (done.multiplications, done.additions, done.sincos, done.divisions, done.roots)
+        return sum(count * (time + fetch) for count, time in zip(counts, times, strict=True))
+
+
+def operation_count(robot: Robot | Controller, formulation: str | None = None, **options: Any) -> OperationCount:
     """Operations of the inverse dynamics of a given robot: only the rigid bodies of an arm, everything of a platform.
 
+    robot:       or a control law that can be traced, for all that it does at an instant, its model's friction and
+                 rotors included
     formulation: one of tauforge.FORMULATIONS, or of tauforge.STEWART_MODELS; default the one that runs by default
     options:     further options of inverse dynamics, such as corrections= of a published model of a platform
     """
+    if isinstance(robot, Controller) and formulation is None and not options:
+        return _of_law(robot)
     if not isinstance(robot, Robot):
+        remedy = "Give the law's own formulation=" if isinstance(robot, Controller) else "Use tauforge.load"
         raise UnsupportedFeatureError(
-            f"expected a robot such as a SerialArm, got {robot!r}", field="robot", remedy="Use tauforge.load"
+            f"expected a robot such as a SerialArm, got {robot!r}", field="robot", remedy=remedy
         )
     return counted_formula(*robot.formulations.counted(formulation, **options))
+
+
+def _of_law(law: Controller) -> OperationCount:
+    plant, name = getattr(law, "robot", None), type(law).__name__
+    if not isinstance(plant, Robot):
+        raise UnsupportedFeatureError(f"{name} has no robot of its own, whose states it sees", field="robot")
+    if (why := why_not_compiled(law, plant)) is not None:
+        raise UnsupportedFeatureError(f"operations of {name} cannot be counted: {why}", field="robot")
+    try:
+        return counted_formula(*LawGraph(law, plant).formula())
+    except NoKernelError as error:
+        raise UnsupportedFeatureError(f"operations of {name} cannot be counted: {error}", field="robot") from None
 
 
 def counted_formula(formula: Callable[..., Any], sizes: Mapping[str, int]) -> OperationCount:

@@ -1,6 +1,6 @@
 """Control laws: from the desired and the measured state to actuator forces."""
 
-from tauforge.control.computed_torque import AdaptiveComputedTorque, ComputedTorque, LegSpaceComputedTorque
+from tauforge.control.computed_torque import AdaptiveComputedTorque, ComputedTorque, LegSpaceComputedTorque, gains
 from tauforge.control.controller import Controller
 from tauforge.control.proportional import PD, FeedforwardPD, GravityPD
 from tauforge.control.resolved_rate import ResolvedRate
@@ -14,4 +14,5 @@ __all__ = [
     "GravityPD",
     "LegSpaceComputedTorque",
     "ResolvedRate",
+    "gains",
 ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.arrays import Array, real_number
+from tauforge.arrays import Array, real_number, real_numbers
 from tauforge.control.controller import (
     GAIN_ROUNDING,
     Controller,
@@ -29,6 +29,7 @@ from tauforge.evaluation.unmodified import ours
 from tauforge.motion.motion import MotionSample, positive
 from tauforge.robots.formulations import forces_by_rows
 from tauforge.robots.robot import Robot, check_robot
+from tauforge.validation import shown
 
 if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm
@@ -39,16 +40,27 @@ if TYPE_CHECKING:
 class ComputedTorque(Controller):
     """robot: the controller's own model, which may differ from the plant's; it has an actuator for every coordinate.
 
-    kp, kv: a number, n numbers or an (n, n) matrix, 1/s^2 and 1/s
-    check:  refuse gains that violate the paper's conditions of stability (after L4.3)
+    kp, kv:      a number, n numbers or an (n, n) matrix, 1/s^2 and 1/s
+    formulation: of inverse dynamics, one of `robot.formulations`; default that of a plain call
+    check:       refuse gains that violate the paper's conditions of stability (after L4.3)
     """
 
     traceable = True
 
-    def __init__(self, robot: Robot, kp: ArrayLike = 100.0, kv: ArrayLike = 20.0, *, check: bool = True) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        kp: ArrayLike = 100.0,
+        kv: ArrayLike = 20.0,
+        *,
+        formulation: str | None = None,
+        check: bool = True,
+    ) -> None:
         self.robot = check_robot("robot", robot)
         check_actuated(self, robot)
-        n = robot.n
+        if formulation is not None:
+            robot.formulations.check(formulation)
+        n, self.formulation = robot.n, formulation
         self.kp, self.kv = gain_matrix("kp", kp, n), gain_matrix("kv", kv, n)
         if check:
             check_gains(self.kp, self.kv)
@@ -60,10 +72,31 @@ class ComputedTorque(Controller):
         e, e_dot = robot.positions.error(target.position, position), target_rates - rates
         wanted = target_seconds + times(self.kv, e_dot) + times(self.kp, e)  # L4.4
         acceleration = robot.positions.from_rates(position, rates, wanted)[1]
-        return forces_by_rows(robot, position, velocity, acceleration)
+        chosen = {} if self.formulation is None else {"formulation": self.formulation}
+        return forces_by_rows(robot, position, velocity, acceleration, **chosen)
 
     def feedback(self) -> Feedback:
         return Feedback(self.kp, self.kv)
+
+
+def gains(natural_frequency: ArrayLike, damping: ArrayLike = 1.0) -> tuple[Array, Array]:
+    """kp = w^2 and kv = 2 d w, with which errors under computed torque follow e'' + 2 d w e' + w^2 e = 0 (Lee sec. 5).
+
+    natural_frequency: w, rad/s, a number or (n,), one for each coordinate
+    damping:           d, 1 where an error dies out without overshooting as fast as it can
+    """
+    w, d = (_positive("natural_frequency", natural_frequency), _positive("damping", damping))
+    return np.asarray(w**2), np.asarray(2.0 * d * w)
+
+
+def _positive(name: str, given: ArrayLike) -> Array:
+    try:
+        found = real_numbers(given).astype(float)
+    except ValueError:
+        found = np.array(np.nan)
+    if not (np.isfinite(found).all() and (found > 0).all()):
+        raise ModelError(f"expected numbers > 0, got {shown(given)}", field=name)
+    return found
 
 
 def check_gains(kp: Array, kv: Array) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tauforge.algebra import scalars
-from tauforge.algebra.scalars import Scalar, arctangent, is_number, select
+from tauforge.algebra.scalars import FoldingScalar, Scalar, arctangent, is_number, select
 from tauforge.tracing.graph import Traced, UntraceableError
 
 SAME_NUMBER = 1e-37  # two numbers of any precision that are nearer than this are the same
@@ -148,7 +148,7 @@ class LawArray(np.ndarray[Any, Any]):
         if func.__module__ != "numpy" or func.__name__ not in ARRANGING:
             refuse((self,), f"{func.__module__}.{func.__name__} is not recorded")
         found = super().__array_function__(func, types, args, kwargs)
-        return law_array(found) if isinstance(found, np.ndarray | Traced) else found
+        return law_array(found) if isinstance(found, np.ndarray | FoldingScalar) else found
 
     def __getattr__(self, name: str) -> Any:
         """Refuses what numbers have and arrays have not, as scalars that record do."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 import copy
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import is_
 from typing import Any
 
 import numpy as np
 
-from tauforge.algebra.scalars import Scalar, is_number
+from tauforge.algebra.scalars import FoldingScalar, Scalar, is_number
 from tauforge.class_tools import computed_once
 from tauforge.control import law_watch
 from tauforge.control.controller import Controller, memory_of, parameters, set_attributes
@@ -27,7 +27,7 @@ from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.specification import Shape
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.robot import Robot
-from tauforge.tracing.graph import Graph, Traced, UntraceableError, trace
+from tauforge.tracing.graph import Graph, UntraceableError, trace
 
 Scalars = Sequence[Scalar]
 Columns = Mapping[str, Scalars]
@@ -88,15 +88,16 @@ class LawGraph:
     def _origin(self, law: Controller, gains: Sequence[str]) -> str | None:
         """Class, numbers and model of a law of exactly our own; None for others."""
         ours, model = plain_class(law), getattr(law, "robot", None)
-        if ours is None or self._start or not is_unmodified(model) or vars(law).keys() != {*self._own, "robot"}:
+        words = {name: value for name, value in vars(law).items() if type(value) in (str, type(None))}
+        if ours is None or self._start or not is_unmodified(model) or vars(law).keys() != {*self._own, *words, "robot"}:
             return None
-        if not {float, np.ndarray, type(model)}.issuperset(map(type, vars(law).values())):
+        if not {float, np.ndarray, type(model)}.issuperset(type(vars(law)[name]) for name in vars(law).keys() - words):
             return None
         if model is None or model.identity is None:
             return None
         constants = {name: value.tolist() for name, value in self._own.items() if name not in gains}
         model_text = f"{type(model).__qualname__} {model.identity}"
-        return f"{ours.__module__}.{ours.__qualname__} {constants} {model_text}"
+        return f"{ours.__module__}.{ours.__qualname__} {constants} {words} {model_text}"
 
     # ------------------------------------------------------------------------------------------------ over any scalars
 
@@ -160,10 +161,8 @@ class LawGraph:
             raise NoKernelError(problem)
         return found[0]
 
-    def _traced(self, method: str) -> Graph:
-        """The graph of `force` or `update`. NoKernelError with the line where it cannot be recorded."""
-        if method == "update" and not self.memory:
-            return Graph((), ())
+    def formula(self, method: str = FORCE) -> tuple[Callable[..., list[Scalar]], dict[str, int]]:
+        """`force` or `update` over columns of scalars, and how many these are, by names."""
         shapes = self._shapes | ({FORCE: self._forces_shape} if method == "update" else {})
 
         def formula(*columns: list[Scalar]) -> list[Scalar]:
@@ -171,8 +170,14 @@ class LawGraph:
             columns_ = {name: law_array(x).reshape(shape) for (name, shape), x in given}
             return self._asked(self._law, method, columns_)
 
+        return formula, {name: math.prod(shape) for name, shape in shapes.items()}
+
+    def _traced(self, method: str) -> Graph:
+        """The graph of `force` or `update`. NoKernelError with the line where it cannot be recorded."""
+        if method == "update" and not self.memory:
+            return Graph((), ())
         try:
-            return trace(formula, {name: math.prod(shape) for name, shape in shapes.items()})
+            return trace(*self.formula(method))
         except Exception as error:
             where = law_watch.place_of(error.__traceback__) or self._place
             kind = "" if isinstance(error, NoKernelError | UntraceableError) else f"{type(error).__name__}: "
@@ -234,7 +239,7 @@ def robots_of(law: Controller) -> list[Robot]:
 def numbers_of(answer: Any, shape: Shape, method: str) -> list[Scalar]:
     """The elements of an answer of this shape."""
     found = elements(answer)
-    if np.shape(answer) != shape or not all(is_number(x) or isinstance(x, Traced) for x in found):
+    if np.shape(answer) != shape or not all(is_number(x) or isinstance(x, FoldingScalar) for x in found):
         raise NoKernelError(f"{method} gives elements {np.shape(answer)}; expected numbers {shape}")
     return [float(x) if is_number(x) else x for x in found]
 

@@ -103,8 +103,9 @@ class TraceableRobot:
 
     _evaluator = _answer
 
-    def _evaluated(self, name: str, *arguments: Array) -> Array:
-        (result,) = self._answer(name, dict(enumerate(arguments)))
+    def _evaluated(self, name: str, *arguments: Array, **options: Any) -> Array:
+        chosen = self._robot._check_options(name, options)
+        (result,) = self._answer(name, dict(enumerate(arguments)), **chosen)
         return result
 
 

@@ -228,8 +228,9 @@ def test_a_mechanism_on_a_gpu(monkeypatch):
             robot, initial=on_gpu(fall["initial"]), forces=on_gpu(fall["forces"]), control_period=1e-3
         )
     single = tuple(asarray(x, "float32") for x in fall["initial"])
-    with pytest.raises(tf.UnsupportedFeatureError, match=f"{robot.name} needs float64: its loops stay closed"):
+    with pytest.raises(tf.UnsupportedFeatureError, match=f"{robot.name} needs float64: its loops stay closed") as one:
         tf.rollout(robot, initial=single, duration=0.01, control_period=1e-3)
+    assert one.value.remedy == "Give the initial states in float64"
     monkeypatch.setattr(gpu_rollouts, "ONE_KERNEL_OPERATIONS", 100)
     with pytest.raises(tf.UnsupportedFeatureError, match=r"operations; at most 100 are one kernel of a GPU\. Give the"):
         tf.rollout(robot, initial=on_gpu(fall["initial"]), duration=0.01, control_period=1e-3)
@@ -297,5 +298,6 @@ def test_a_law_that_cannot_be_traced_is_refused_on_a_gpu():
     match = (
         r"rollouts on a GPU need compiled steps: test_gpu_rollouts.py:\d+ `return position if t > 0.01 .*a branch on"
     )
-    with pytest.raises(tf.UnsupportedFeatureError, match=match):
+    with pytest.raises(tf.UnsupportedFeatureError, match=match) as caught:
         tf.rollout(ARM, Branching(ARM), MOVE, initial=initial, control_period=0.01)
+    assert caught.value.remedy == "Give the initial states as arrays of NumPy"

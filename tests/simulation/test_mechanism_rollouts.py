@@ -311,12 +311,14 @@ def test_what_is_not_compiled_says_so() -> None:
     assert error(runs.position[0], one.position[::10], core=2) < SAME_STEPS
     with pytest.raises(
         tf.UnsupportedFeatureError, match=f"gains need compiled steps.*a law closes loops of {robot.name}"
-    ):
+    ) as caught:
         tf.rollout(robot, law, move(), control_period=0.01, gains={"kp": law.kp})
+    assert caught.value.remedy == "Call tf.rollout once for each value, with a law that has it"
     with pytest.raises(tf.UnsupportedFeatureError, match=f"by the 2 coordinates of {robot.name}.*have 5 entries"):
         tf.differentiable_rollout(robot, initial=(robot.home, np.zeros(2)), control_period=0.01, duration=0.02)
-    with pytest.raises(tf.UnsupportedFeatureError, match=f"a law closes loops of {robot.name}"):
+    with pytest.raises(tf.UnsupportedFeatureError, match=f"a law closes loops of {robot.name}") as caught:
         tf.differentiable_rollout(robot, law, move(), control_period=0.01)
+    assert caught.value.remedy == "Take differences between results of tf.rollout"
 
 
 def test_adaptive_integration_agrees() -> None:

@@ -28,6 +28,7 @@ from tauforge.simulation.step_formulas import StepFormulas
 
 ONE_KERNEL_OPERATIONS = 16_000  # of a step of states that have doubts: larger ones take long to compile
 RECENT = 32  # kernels that are kept
+ON_PROCESSOR = "Give the initial states as arrays of NumPy"
 _recent: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
 
@@ -35,16 +36,17 @@ def gpu_formulas(task: RolloutTask) -> StepFormulas:
     try:
         formulas = task.formulas(alone=True)
     except NoKernelError as error:
-        raise UnsupportedFeatureError(f"rollouts on a GPU need compiled steps: {error}", field="rollout") from None
+        problem = f"rollouts on a GPU need compiled steps: {error}"
+        raise UnsupportedFeatureError(problem, field="rollout", remedy=ON_PROCESSOR) from None
     if task.may_refuse:
         space = task.plant.state_space.formulas
         if space is not None and space.float64_for and task.position.dtype != np.float64:
-            raise UnsupportedFeatureError(f"{task.plant.name} needs float64: {space.float64_for}", field="rollout")
+            problem = f"{task.plant.name} needs float64: {space.float64_for}"
+            raise UnsupportedFeatureError(problem, field="rollout", remedy="Give the initial states in float64")
         if formulas.operations > ONE_KERNEL_OPERATIONS:
             step = f"a step of {task.plant.name} has {formulas.operations} operations"
             problem = f"{step}; at most {ONE_KERNEL_OPERATIONS} are one kernel of a GPU"
-            remedy = "Give the initial states as arrays of NumPy"
-            raise UnsupportedFeatureError(problem, field="rollout", remedy=remedy)
+            raise UnsupportedFeatureError(problem, field="rollout", remedy=ON_PROCESSOR)
     return formulas
 
 

@@ -52,6 +52,7 @@ class RolloutGradient(NamedTuple):
 
 
 PullBack = Callable[..., RolloutGradient]
+DIFFERENCES = "Take differences between results of tf.rollout"
 LEFT = "the motion ran away, or came near a singular position, beyond which it has no gradients"
 Kernel = Callable[..., tuple[Array, ...]]
 Memory = list[Array]  # of the law, (N, numbers) each
@@ -81,7 +82,7 @@ def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBa
     if why is None and task.sensing is not None:
         why = "there are no gradients through sensors"
     if why is not None:
-        raise UnsupportedFeatureError(f"gradients need compiled steps: {why}", field="rollout")
+        raise UnsupportedFeatureError(f"gradients need compiled steps: {why}", field="rollout", remedy=DIFFERENCES)
     if task.may_refuse and task.on_gpu:
         problem = f"gradients through rollouts of {plant.name} run on the processor only"
         remedy = "Give the initial states as NumPy arrays"
@@ -186,7 +187,8 @@ class ProcessorReversePass:
                 wanted = formulas.state | formulas.memory | formulas.gains | self._bent
                 self._law_back = compile_(formulas.law_pulled_back(wanted))
         except NoKernelError as error:
-            raise UnsupportedFeatureError(f"gradients need compiled kernels: {error}", field="rollout") from None
+            problem = f"gradients need compiled kernels: {error}"
+            raise UnsupportedFeatureError(problem, field="rollout", remedy=DIFFERENCES) from None
         self.h, self.parted = formulas.h, self.loop.parted
         self.steering, self.moving = tuple(formulas.gains.values()), tuple(formulas.fields.values())
         periods = task.schedule.periods

@@ -30,6 +30,7 @@ from tauforge.simulation.stability import warn_of_sampling
 from tauforge.simulation.step_formulas import Given, StepFormulas, field_shape
 from tauforge.validation import did_you_mean
 
+ONE_BY_ONE = "Call tf.rollout once for each value, with a law that has it"
 AS_A_CLASS = (
     "Subclass tauforge.control.Controller and define force(t, position, velocity, target) for the states (N, n) of all "
     "rows, or use tf.simulate, which takes any callable"
@@ -244,7 +245,7 @@ def rollout_task(
         real._fields_carrying(payload, fields)  # says so where the plant cannot carry one
     if own_gains and task.why_not_compiled is not None:
         problem = f"gains need compiled steps: {task.why_not_compiled}"
-        raise UnsupportedFeatureError(problem, field="gains")
+        raise UnsupportedFeatureError(problem, field="gains", remedy=ONE_BY_ONE)
     _check_places(task)
     if not own_gains:
         warn_of_sampling(controller, real, None if task.on_gpu else q[0], period, periods, sensing, late)

@@ -30,7 +30,7 @@ from tauforge.simulation.integrators import FAR, RAN_AWAY, ran_away
 from tauforge.simulation.method_loop import MethodLoop
 from tauforge.simulation.recording import MACHINE_CODE
 from tauforge.simulation.rollout_result import Rollout
-from tauforge.simulation.rollout_task import RolloutTask, rollout_task
+from tauforge.simulation.rollout_task import ONE_BY_ONE, RolloutTask, rollout_task
 from tauforge.simulation.sensors import Sensors
 from tauforge.simulation.stability import warn_of_stiffness
 
@@ -179,7 +179,7 @@ def loop_of(task: RolloutTask) -> CompiledLoop | MethodLoop:
     if isinstance(found, CompiledLoop):
         return found
     if task.gains:
-        raise UnsupportedFeatureError(f"gains need compiled steps: {found}", field="gains")
+        raise UnsupportedFeatureError(f"gains need compiled steps: {found}", field="gains", remedy=ONE_BY_ONE)
     return MethodLoop(task, found)
 
 

@@ -169,7 +169,7 @@ def test_the_reason_for_steps_by_methods(monkeypatch: Any) -> None:
     start = {"initial": np.zeros((2, 3)), "duration": 0.01}
     assert stepped_by(None, None, **start) == "machine code"
     assert stepped_by(lambda t, q, qd: -q, None, **start) == "methods: the controller is a callable"
-    assert stepped_by(law, disturbance=lambda t: np.zeros(6)) == "methods: the disturbance is a callable"
+    assert stepped_by(law, disturbance=lambda t: np.zeros(6)) == "machine code"
     assert stepped_by(law, sensors=tf.simulation.Sensors(bits=12)) == "machine code"
     assert stepped_by(law, method="dormand-prince") == "methods: the method dormand-prince calls Python"
     assert stepped_by(Same(ARM, 60.0, 8.0)) == "machine code"

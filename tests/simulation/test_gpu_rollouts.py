@@ -283,7 +283,7 @@ def test_anybodys_law_on_a_gpu(dtype, substeps):
         tf.UnsupportedFeatureError, match="controller: gradients through the memory of a law are computed"
     ):
         tf.differentiable_rollout(ARM, law, MOVE, initial=there["initial"], control_period=0.01)
-    with pytest.raises(tf.UnsupportedFeatureError, match="sensors: sensors are read on the processor only"):
+    with pytest.raises(tf.UnsupportedFeatureError, match="sensors: it is computed on the processor only"):
         tf.rollout(ARM, LAW, MOVE, initial=there["initial"], sensors=tf.Sensors(bits=12), control_period=0.01)
     for name in NAMES:
         assert error(getattr(got, name), getattr(expected, name)) < (SAME if dtype == "float64" else SINGLE * 6), name

@@ -49,20 +49,21 @@ def memory_argument(name: str) -> str:
 class LawGraph:
     """A law over any scalars.
 
+    shape:      of what `force` gives, by default one number for each actuator
     gains:      shapes of the parameters that are arguments
     memory:     shapes of what it remembers, by the names of arguments
     targets:    shapes of what is prescribed at an instant: the target, and the time if the law looks at it
     origin:     a text that determines the law
     """
 
-    def __init__(self, law: Controller, plant: Robot, gains: Sequence[str] = ()) -> None:
+    def __init__(self, law: Controller, plant: Robot, gains: Sequence[str] = (), *, shape: Shape | None = None) -> None:
         self._name, self._place, self._plant = type(law).__name__, law_watch.place_of_method(law.force), plant
         self._given, self._own = law, parameters(law)
         self._start = memory_of(self._law) if law.memory else {}
         self.gains = {gain_argument(name): self._own[name].shape for name in gains}
         self.memory = {memory_argument(name): value.shape for name, value in self._start.items()}
         self._held = {gain_argument(k): k for k in gains} | {memory_argument(k): k for k in self._start}
-        self._forces_shape = (len(plant.actuators),)
+        self._forces_shape = (len(plant.actuators),) if shape is None else shape
         self._shapes: dict[str, Shape] = {
             "position": (plant.positions.size,),
             "velocity": (plant.n,),

@@ -5,14 +5,13 @@ The recorder works block after block and needs no more memory than the rows that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller, RunningLaw
-from tauforge.errors import ConvergenceError, ModelError, ShapeError
+from tauforge.errors import ConvergenceError, ShapeError
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.simulation.checks import Law, numbers
 from tauforge.simulation.compiled_loop import ROWS_AT_ONCE, CompiledLoop, Force
@@ -23,15 +22,13 @@ from tauforge.simulation.rollout_task import RolloutTask
 from tauforge.simulation.sensors import Actuation
 from tauforge.tables.robot_columns import state_columns
 
-Disturbance = Callable[[float], ArrayLike] | None
-
 
 class ClosedLoop:
     """Forces and wrenches at any time; the controller is reset when a loop is made."""
 
-    def __init__(self, controller: Law, task: RolloutTask, disturbance: Disturbance = None) -> None:
+    def __init__(self, controller: Law, task: RolloutTask) -> None:
         self.task, self.robot, self.space = task, task.plant, task.plant.state_space
-        self.controller, self.disturbance = controller, disturbance
+        self.controller, self.disturbance = controller, task.disturbance
         self.actuators = len(self.robot.actuators)
         self.actuation = Actuation(self.robot, task.sensing, task.limits, task.delay, task.position, alone=True)
         self._last: tuple[float, Array, Force] | None = None
@@ -40,8 +37,6 @@ class ClosedLoop:
             controller.reset()
             self._law = RunningLaw(controller)
         self._seen: tuple[float, Array, Array, MotionSample] | None = None
-        if disturbance is not None and not callable(disturbance):
-            raise ModelError(f"expected a callable of the time, got {disturbance!r}", field="disturbance")
 
     def asked(self, t: float, y: Array) -> tuple[Force, Stop | None]:
         """The forces at a row of the recording. Where the law fails they are NaN, and the second result says why."""
@@ -95,22 +90,17 @@ class ClosedLoop:
             self._law.recall(memory[:own])
         self.actuation.recall(memory[own:])
 
-    def wrench(self, t: float) -> Array | None:
+    def wrench(self, t: float, y: Array) -> Array | None:
         if self.disturbance is None:
             return None
-        answer = self.disturbance(t)
-        wrench = numbers(answer)
-        if wrench.shape != (6,):
-            raise ShapeError("disturbance", expected="(6,), a force and a moment", got=f"{answer!r}")
-        _check_finite(wrench, f"the disturbance returned a non-finite wrench at t = {t:.6g} s")
-        return wrench
+        return self.disturbance.alone(t, self.space.position(y), self.space.velocity(y))
 
     def rates(self, held: Force | None) -> Rates:
         """Time derivatives of the state under forces that are held, or that the law gives at any time."""
 
         def rates(t: float, y: Array) -> Array:
             force = (self.force(t, y) if held is None else held).given
-            return self.space.rates_under(y, force, self.wrench(t))
+            return self.space.rates_under(y, force, self.wrench(t, y))
 
         return rates
 
@@ -164,7 +154,7 @@ class RecordingBuilder:
         if len(unknown):
             wrench = None
             if self.loop.disturbance is not None:
-                wrench = np.array([self.loop.wrench(t) for t in times[unknown].tolist()])
+                wrench = np.array([self.loop.wrench(times[k], rows[k]) for k in unknown])
             rates[unknown] = space.rates_under(rows[unknown], force[unknown], wrench)
         place = slice(self._kept, self._kept + len(kept))
         found = (times, position, velocity, space.velocity(rates), force)

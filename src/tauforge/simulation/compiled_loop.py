@@ -16,20 +16,23 @@ from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
 from tauforge.kernels.cpu.engine import Loaded
 from tauforge.kernels.cpu.time_loop import Call, Place, Record, TimeLoop, block_kernel, columns, fill, rows_at_once
 from tauforge.kernels.specification import Shape, Specification
+from tauforge.robots.formulations import WRENCH
 from tauforge.robots.state_space import PlainState
+from tauforge.simulation.disturbances import stage_times
 from tauforge.simulation.integrators import AHEAD as STAGES
 from tauforge.simulation.method_loop import MethodLoop
 from tauforge.simulation.recording import MACHINE_CODE, METHODS
 from tauforge.simulation.rollout_task import RolloutTask
 from tauforge.simulation.sensors import Noise
-from tauforge.simulation.step_formulas import ADDED, AHEAD, FORCE, NOISE, StepFormulas
+from tauforge.simulation.step_formulas import ADDED, AHEAD, FORCE, NOISE, PUSH_TIME, StepFormulas
 from tauforge.validation import counted
 
 STEPS_AT_ONCE = 2**18  # of single rows, between two looks at the keyboard: some hundredths of a second
 ROWS_AT_ONCE = 512  # of a recording, which are looked at and completed at once
+PUSHES_AT_ONCE = 2**14  # steps of a disturbance
 PERIODS_AT_ONCE = 4096  # for whose targets there is room
 FINITE = float(np.finfo(float).max)
-SHARED = (*TARGETS, TIME, AHEAD)  # arguments that all rows share
+SHARED = (*TARGETS, TIME, AHEAD, PUSH_TIME)  # arguments that all rows share
 Named = tuple[Loaded, list[str]]  # machine code, and the names of its arguments
 Places = Mapping[str, Place]  # of operands, by the names of the formulas
 
@@ -84,6 +87,7 @@ class CompiledLoop:
         if formulas.added and task.forces is not None:
             self._added = task.forces.reshape(-1, schedule.periods, m)
             self.added = columns(len(self._added), self.most + 1, m)
+        self.push = self._push_room()
         self.noise = columns(task.rows, self.most + 1, *formulas.noise.get(NOISE, (0,)))
         self._drawn: Noise | None = None
         self._still, self._ahead = columns(1, max(self.widths)), formulas.h * np.array((0.0, *STAGES))
@@ -195,6 +199,15 @@ class CompiledLoop:
         force = Force(given, given != wanted) if until else None
         return np.concatenate([part[: good + 1] for part in parts], axis=-1), rates[:until].copy(), force
 
+    def _push_room(self) -> Array | None:
+        """Memory for the wrenches and the times of all stages; None without a disturbance."""
+        if self.task.disturbance is None:
+            return None
+        self.most = max(1, min(self.most, PUSHES_AT_ONCE // self.task.schedule.substeps))
+        steps = self.most * self.task.schedule.substeps + 1
+        self.push_times = np.zeros((steps, 3))
+        return columns(self.task.disturbance.sampled_rows if WRENCH in self.formulas.push else 1, steps, 3, 6)
+
     def begin(self) -> None:
         """Let the memory and the noise be those at the begin of a run."""
         self.recall(self.task.memory)
@@ -229,6 +242,10 @@ class CompiledLoop:
         if self._added is not None:
             block, instant = self.added.strides[:2]
             fixed[ADDED] = Place(self.added, 0, block if len(self.added) > 1 else 0, instant)
+        if self.push is not None:
+            block, each = self.push.strides[:2]
+            fixed[WRENCH] = Place(self.push, 0, block if len(self.push) > 1 else 0, 0, each)
+            fixed[PUSH_TIME] = Place(self.push_times, 0, 0, 0, self.push_times.strides[0])
         fixed[NOISE] = Place(self.noise, 0, *self.noise.strides[:2])
         renewed = []  # the memory of the next instant has another place: results must not overwrite arguments
         for name, memory in zip(formulas.memory, self.memory, strict=True):
@@ -243,6 +260,10 @@ class CompiledLoop:
                 instant = target.strides[0]
                 halves = round(2 * self._ahead[stage] / formulas.h) if self.continuous else 0
                 before[name] = Place(target, halves * instant, 0, 2 * instant if self.continuous else instant)
+            if self.push is not None:
+                part = round(2 * self._ahead[stage] / formulas.h)  # of a step, in halves
+                for name, array, inner in ((WRENCH, self.push, 2), (PUSH_TIME, self.push_times, 1)):
+                    before[name] = fixed[name]._replace(offset=part * array.strides[inner])
             if self._law is not None and (stage == 0 or self.continuous):
                 calls[2 if stage else 0].append(_call(self._law, before, [force, *renewed]))
             slopes = parts(formulas.slopes(), None, stage)
@@ -321,6 +342,12 @@ class CompiledLoop:
             given = self._added[:, begin : end + 1]
             fill(self.added[:, : given.shape[1]], given)
             self.added[:, given.shape[1] : count] = 0.0
+        if self.push is not None and task.disturbance is not None:
+            first, last = begin * task.schedule.substeps, end * task.schedule.substeps
+            times = stage_times(task.schedule.step, np.arange(first, last + 1))
+            self.push_times[: len(times)] = times
+            if WRENCH in self.formulas.push:
+                fill(self.push[:, : len(times)], np.moveaxis(task.disturbance.sampled(times), -2, 0))
         if self._drawn is not None:
             fill(self.noise[:, :count], self._drawn.between(begin, end + 1))
 
@@ -344,7 +371,9 @@ class CompiledLoop:
             if kept is not None and places[step] >= 0:
                 kept[rows[now], places[step]] = answer
         self.force[rows // lanes, :, rows % lanes] = force
-        self.put(rows, self._methods(self.own).some_held(rows, before, force))
+        self.put(
+            rows, self._methods(self.own).some_held(rows, before, force, begin * self.task.schedule.substeps + steps)
+        )
 
     def put(self, rows: Array, y: Array) -> None:
         """Let rows have other states (k, numbers); the last one fills the last block."""

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache
+from typing import Any
 
 import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.control.controller import RunningLaw
 from tauforge.control.traceable_robot import kernel_stands_for
-from tauforge.errors import UnsupportedFeatureError
+from tauforge.errors import ConvergenceError, UnsupportedFeatureError
 from tauforge.evaluation.arguments import in_rows
 from tauforge.evaluation.unmodified import own_methods
 from tauforge.robots.capabilities import Fields
+from tauforge.robots.formulations import WRENCH
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import StateSpace
+from tauforge.simulation.disturbances import stage_times
 from tauforge.simulation.integrators import ENDING_ERRORS, RAN_AWAY, ran_away, rk4
 from tauforge.simulation.recording import METHODS
 from tauforge.simulation.rollout_task import RolloutTask
 from tauforge.simulation.sensors import Actuation
 
-Acceleration = Callable[[Array, Array, Array], Array]  # of positions, velocities and forces
-RatesUnder = Callable[[Array, Array], Array]  # of states and forces
+Acceleration = Callable[[Array, Array, Array, Array | None], Array]  # of positions, velocities, forces and wrenches
+RatesUnder = Callable[[Array, Array, Array | None], Array]  # of states, forces and wrenches
 NO_FORCES = "the actuator forces are not finite"
+NO_WRENCH = "the disturbance returned a non-finite wrench"
 
 
 class MethodLoop:
@@ -59,8 +63,8 @@ class MethodLoop:
                 position[:, place], velocity[:, place], force[:, place] = space.position(y), space.velocity(y), forces
             if k == schedule.periods:
                 break
-            for _ in range(schedule.substeps):
-                y = self.held(y, forces)
+            for step in range(schedule.substeps):
+                y = self.held(y, forces, k * schedule.substeps + step)
             report((k + 1) / schedule.periods)
         return position, velocity, force
 
@@ -79,32 +83,50 @@ class MethodLoop:
             self._law.remember(*seen, force)
         return force if task.limits is None else np.concatenate([force, wanted], axis=-1)
 
-    def held(self, y: Array, force: Array) -> Array:
-        return self._noted(np.arange(len(y)), y, force[:, : self.m], self.rates)
+    def held(self, y: Array, force: Array, step: int = 0) -> Array:
+        """States after a step. step: its number in the run"""
+        return self._noted(np.arange(len(y)), y, force[:, : self.m], self.rates, np.full(len(y), step))
 
-    def some_held(self, rows: Array, y: Array, force: Array) -> Array:
-        """States after a step of some rows alone; y, force: theirs"""
+    def some_held(self, rows: Array, y: Array, force: Array, steps: Array) -> Array:
+        """States after a step of some rows alone; y, force, steps: theirs"""
         fields = {name: value[rows] for name, value in self.fields.items()}
-        return self._noted(rows, y, force[:, : self.m], rates_of(self.plant, fields, len(rows)))
+        return self._noted(rows, y, force[:, : self.m], rates_of(self.plant, fields, len(rows)), steps)
 
-    def _noted(self, rows: Array, y: Array, force: Array, rates: RatesUnder) -> Array:
+    def _noted(self, rows: Array, y: Array, force: Array, rates: RatesUnder, steps: Array) -> Array:
         """After a step; notes a reason for every row that had a state and has none then, as if it ran away."""
-        reached = self._stepped(rates, y, force)
+        reached = self._stepped(rates, y, force, rows, steps)
         reached[ran_away(reached)] = np.nan
         for k in np.flatnonzero(~np.isfinite(reached).all(axis=-1) & np.isfinite(y).all(axis=-1)):
-            self.reasons.setdefault(int(rows[k]), self._reason(int(rows[k]), y[k], force[k]))
+            self.reasons.setdefault(int(rows[k]), self._reason(int(rows[k]), y[k], force[k], int(steps[k])))
         return reached
 
-    def _stepped(self, rates: RatesUnder, y: Array, force: Array) -> Array:
-        return self.space.renewed(rk4(lambda _, y: rates(y, force), 0.0, y, self.h))
+    def _stepped(self, rates: RatesUnder, y: Array, force: Array, rows: Array, steps: Array) -> Array:
+        """rows, steps: whose states these are, and the numbers of their steps in the run"""
+        push = self.task.disturbance
+        times = None if push is None else stage_times(self.h, steps)
 
-    def _reason(self, row: int, y: Array, force: Array) -> str:
+        def at(t: float, y: Array) -> Array:
+            if push is None or times is None:
+                return rates(y, force, None)
+            now = times[:, round(2 * t / self.h)]
+            return rates(y, force, push.of_rows(now, self.space.position(y), self.space.velocity(y), rows))
+
+        return self.space.renewed(rk4(at, 0.0, y, self.h))
+
+    def _reason(self, row: int, y: Array, force: Array, step: int) -> str:
         """Reason for which a row is lost: stepped alone, it raises the error."""
         if not np.isfinite(force).all():
             return NO_FORCES
         fields = {name: value[row] for name, value in self.fields.items()}
+
+        def alone(y: Array, force: Array, wrench: Array | None) -> Array:
+            if wrench is not None and not np.isfinite(wrench).all():
+                raise ConvergenceError(NO_WRENCH, residual=np.nan, iterations=0)
+            own = None if wrench is None else wrench[0]
+            return self.space.rates_under(y[0], force[0], own, fields=fields)[None]
+
         try:
-            self._stepped(lambda y, force: self.space.rates_under(y, force, fields=fields), y, force)
+            self._stepped(alone, y[None], force[None], np.array([row]), np.array([step]))
         except ENDING_ERRORS as error:
             return error.reason
         except UnsupportedFeatureError:  # a plant whose fields vary in kernels alone
@@ -116,30 +138,45 @@ def rates_of(plant: Robot, fields: Fields, rows: int) -> RatesUnder:
     """Time derivatives of all rows' states under forces."""
     space = plant.state_space
     if type(space).rates_under is not StateSpace.rates_under:  # its own way, which takes batches
-        return lambda y, force: space.rates_under(y, force, fields=fields)
+        return lambda y, force, wrench: space.rates_under(y, force, wrench, fields)
     acceleration = accelerations(plant, fields, rows)
-    return lambda y, force: space.rates(y, acceleration(space.position(y), space.velocity(y), force))
+    return lambda y, force, wrench: space.rates(y, acceleration(space.position(y), space.velocity(y), force, wrench))
 
 
 def accelerations(plant: Robot, fields: Fields, rows: int) -> Acceleration:
     """Forward dynamics of all rows. A row without an answer is NaN and does not stop the others."""
     if not kernel_stands_for(plant, "forward_dynamics"):
         return _row_by_row(plant, fields, rows)
+
+    @cache
+    def one_by_one() -> Acceleration:
+        return _row_by_row(plant, fields, rows)
+
+    def by_methods(*given: Any) -> Array:
+        return one_by_one()(*given) if fields else _all_at_once(plant, one_by_one, *given)
+
     try:
         kernel = plant.kernel("forward_dynamics", varying=tuple(fields))
     except UnsupportedFeatureError:  # switched off, too large, no memory for code
-        one_by_one = _row_by_row(plant, fields, rows)
-        return one_by_one if fields else partial(_all_at_once, plant, one_by_one)
+        return by_methods
     values = tuple(fields.values())
-    return lambda q, qd, force: np.asarray(kernel(q, qd, force, *values))
+    return lambda q, qd, force, wrench: (
+        np.asarray(kernel(q, qd, force, *values)) if wrench is None else by_methods(q, qd, force, wrench)
+    )
 
 
-def _all_at_once(plant: Robot, one_by_one: Acceleration, q: Array, qd: Array, force: Array) -> Array:
+def _all_at_once(
+    plant: Robot, one_by_one: Callable[[], Acceleration], q: Array, qd: Array, force: Array, wrench: Array | None
+) -> Array:
     """By the plant's method for batches; row by row where a row without an answer stops the others."""
     try:
-        return plant.forward_dynamics(q, qd, force)
+        return plant.forward_dynamics(q, qd, force, **_loads(wrench))
     except ENDING_ERRORS:
-        return one_by_one(q, qd, force)
+        return one_by_one()(q, qd, force, wrench)
+
+
+def _loads(wrench: Array | None) -> dict[str, Any]:
+    return {} if wrench is None else {WRENCH: wrench}
 
 
 def plant_of_row(plant: Robot, fields: Fields, row: int) -> Robot:
@@ -158,12 +195,13 @@ def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
     whole = in_rows(plant, fields, rows)
     plants = [plant_of_row(plant, whole, k) for k in range(rows)]
 
-    def acceleration(q: Array, qd: Array, force: Array) -> Array:
-        result = np.full(q.shape, np.nan)
+    def acceleration(q: Array, qd: Array, force: Array, wrench: Array | None) -> Array:
+        result, given = np.full(q.shape, np.nan), [q, qd, force, *([] if wrench is None else [wrench])]
         for k, robot in enumerate(plants):
-            if all(np.isfinite(x[k]).all() for x in (q, qd, force)):
+            if all(np.isfinite(x[k]).all() for x in given):
                 with suppress(*ENDING_ERRORS):
-                    result[k] = robot.forward_dynamics(q[k], qd[k], force[k])
+                    loads = _loads(None if wrench is None else wrench[k])
+                    result[k] = robot.forward_dynamics(q[k], qd[k], force[k], **loads)
         return result
 
     return acceleration

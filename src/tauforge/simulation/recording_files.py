@@ -34,7 +34,9 @@ ARRAYS = ("position", "velocity", "acceleration", "force", "target_position", "t
 NUMBERS = ("time", "event_time", *ARRAYS, *REPEATS)
 MEMBERS = 100  # of the zip file, at most; ours have 22
 MAX_HEADER = 2000  # characters of an array's header
-ROLLOUT_ARRAYS = ("time", "position", "velocity", "force", "target_position", "target_velocity", "places", "clipped")
+ROLLOUT_ARRAYS = (
+    "time", "position", "velocity", "force", "target_position", "target_velocity", "places", "clipped", "wrench"
+)  # fmt: skip
 ROLLOUT_KINDS = {"clipped": "b", "places": "i", "reason_row": "i", "reason": "U"}  # of types; others are real numbers
 PLAIN_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -71,6 +73,7 @@ def read_rollout(path: Path, max_bytes: int) -> dict[str, Any]:
         shapes |= {"position": (rows, instants, found["position"].shape[2])}
         shapes |= dict.fromkeys(("force", "clipped"), (rows, instants, m))
         shapes |= dict.fromkeys(("target_position", "target_velocity"), (instants, n))
+        shapes["wrench"] = (*((rows,) if found.get("wrench", found["time"]).ndim == 3 else ()), instants, 6)
         shapes |= dict.fromkeys(("reason_row", "reason"), found.get("reason", found["time"]).shape[:1])
         for name, array in found.items():
             if array.shape != shapes[name] or not instants:

@@ -79,8 +79,8 @@ def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBa
     task = rollout_task(*given, **options)
     plant, controller, initial = task.plant, task.controller, options.get("initial")
     why = task.why_not_compiled or (None if task.on_gpu or kernels_allowed() else "kernels are switched off")
-    if why is None and task.sensing is not None:
-        why = "there are no gradients through sensors"
+    if why is None and (task.sensing is not None or task.disturbance is not None):
+        why = "there are no gradients through sensors and disturbances"
     if why is not None:
         raise UnsupportedFeatureError(f"gradients need compiled steps: {why}", field="rollout", remedy=DIFFERENCES)
     if task.may_refuse and task.on_gpu:

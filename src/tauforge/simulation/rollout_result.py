@@ -39,6 +39,7 @@ class Rollout:
     places:          (n,) of the coordinates among the entries of a position; None where it has no others
     clipped:         (N, k, m) which actuators give less than is wanted; None without force limits
     target_velocity: (k, n) likewise; None where it is not known
+    wrench:          (k, 6) or (N, k, 6) of the disturbance; None without one
     task:            what ran; None in a file
     reasons:         why rows are NaN from some instant on, by their numbers; None on a GPU
     stepped_by:      as in `Recording`; files do not keep it
@@ -52,6 +53,7 @@ class Rollout:
     places: Array | None = None
     clipped: Array | None = None
     target_velocity: Array | None = None
+    wrench: Array | None = None
     task: RolloutTask | None = None
     reasons: dict[int, str] | None = None
     stepped_by: str = MACHINE_CODE
@@ -110,8 +112,12 @@ class Rollout:
             None, robot, None, position[:1], velocity[:1], {}, {}, None, None, Schedule(step, step, 1, 1, 1)
         )
         builder = RecordingBuilder(ClosedLoop(None, task), 1, known - 1, self.stepped_by)
-        states = robot.state_space.pack(position, velocity)
-        builder.write(times, states, Force(force[:known].astype(float), clipped[:known]))
+        states, given = robot.state_space.pack(position, velocity), force[:known].astype(float)
+        rates = None
+        if self.wrench is not None:
+            wrench = (self.wrench if self.wrench.ndim == 2 else self.wrench[row])[:known]
+            rates = robot.state_space.rates_under(states, given, wrench)
+        builder.write(times, states, Force(given, clipped[:known]), rates)
         crossing = singular_crossing(robot, times, position)
         if crossing is not None:
             builder.watch.add(crossing[1])

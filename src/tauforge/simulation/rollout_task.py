@@ -25,6 +25,7 @@ from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import PlainState
 from tauforge.simulation import checks
+from tauforge.simulation.disturbances import Disturbance, WrenchFunction, wrench_load
 from tauforge.simulation.sensors import Actuation, Sensing, Sensors
 from tauforge.simulation.stability import warn_of_sampling
 from tauforge.simulation.step_formulas import Given, StepFormulas, field_shape
@@ -70,6 +71,7 @@ class RolloutTask(NamedTuple):
     limits:             (N, m) or (m,), largest sizes of the forces
     sensing:            what the law sees, if not the state
     delay:              control periods from the moment the law is asked to that at which its forces act
+    disturbance:        a wrench on each row
     """
 
     controller: Controller | None
@@ -85,6 +87,7 @@ class RolloutTask(NamedTuple):
     limits: Any | None = None
     sensing: Sensing | None = None
     delay: int = 0
+    disturbance: Disturbance | None = None
 
     @property
     def rows(self) -> int:
@@ -102,7 +105,11 @@ class RolloutTask(NamedTuple):
     @property
     def why_not_compiled(self) -> str | None:
         """Reason for which law and dynamics have no kernels; None if they may, once the law is recorded."""
-        plant = self.plant
+        plant, push = self.plant, self.disturbance
+        if push is not None and push.of_state and not push.traceable:
+            return "the disturbance is a function of the state that does not say traceable = True"
+        if push is not None and not wrench_load(plant, None):
+            return f"formulas of {plant.name} take no external wrench"
         if self.sensing is not None and plant.positions.entries != plant.coordinates:
             return f"the loops of {plant.name} are closed for what its sensors show"
         if self.payload is not None:
@@ -140,8 +147,10 @@ class RolloutTask(NamedTuple):
             raise NoKernelError(self.why_not_compiled)
         limits = self.limits is not None
         numbers = (tuple(self.gains), tuple(self.plant_numbers), self.forces is not None, limits)
-        given = Given(*numbers, self.sensing, self.delay)
-        return StepFormulas(self.controller, self.plant, given, self.schedule.step, alone=alone)
+        push = self.disturbance
+        given = Given(*numbers, self.sensing, self.delay, push is not None and not push.of_state)
+        traced = push if push is not None and push.of_state else None
+        return StepFormulas(self.controller, self.plant, given, self.schedule.step, alone=alone, disturbance=traced)
 
     @property
     def memory(self) -> list[Array]:
@@ -203,6 +212,7 @@ def rollout_task(
     force_limits: ArrayLike | str | None = None,
     sensors: Sensors | None = None,
     delay: float = 0.0,
+    disturbance: WrenchFunction | None = None,
     record_every: int = 1,
 ) -> RolloutTask:
     """The arguments of `rollout`, checked."""
@@ -237,10 +247,12 @@ def rollout_task(
         shapes["force_limits"] = limits.shape[:-1]
     q, qd = (_on_gpu if any(map(is_on_gpu, state)) else _on_processor)(state, shapes, real)
     numbers = (own_gains, fields, payload, added)
-    task = RolloutTask(controller, real, motion, q, qd, *numbers, schedule, limits, sensing, late)
-    if sensing is not None and task.on_gpu:
-        remedy = "Give the initial states as NumPy arrays"
-        raise UnsupportedFeatureError("sensors are read on the processor only", field="sensors", remedy=remedy)
+    push = None if disturbance is None else Disturbance(disturbance, real, len(q))
+    task = RolloutTask(controller, real, motion, q, qd, *numbers, schedule, limits, sensing, late, push)
+    for name, there in (("sensors", sensing), ("disturbance", push)):
+        if there is not None and task.on_gpu:
+            remedy = "Give the initial states as NumPy arrays"
+            raise UnsupportedFeatureError("it is computed on the processor only", field=name, remedy=remedy)
     if payload is not None and not task.on_gpu:
         real._fields_carrying(payload, fields)  # says so where the plant cannot carry one
     if own_gains and task.why_not_compiled is not None:

@@ -25,6 +25,7 @@ from tauforge.motion.motion import Motion
 from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.simulation.compiled_loop import CompiledLoop, compiled_loop
+from tauforge.simulation.disturbances import WrenchFunction
 from tauforge.simulation.gpu_rollouts import gpu_records
 from tauforge.simulation.integrators import FAR, RAN_AWAY, ran_away
 from tauforge.simulation.method_loop import MethodLoop
@@ -55,6 +56,7 @@ def rollout(
     force_limits: ArrayLike | str | None = None,
     sensors: Sensors | None = None,
     delay: float = 0.0,
+    disturbance: WrenchFunction | None = None,
     record_every: int = 1,
     progress: bool | Report = False,
 ) -> Rollout:
@@ -79,6 +81,7 @@ def rollout(
     sensors:        what the controller sees; the noise of row k is that of `simulate` with the seed + k
     delay:          s, a whole number of control periods, after which the forces that the controller asks for act; no
                     forces act before. `forces` are not delayed
+    disturbance:    as in `simulate`, (6,) or (N, 6). A function of the state is given those of all rows, (N, n)
     record_every:   keeps one control instant in so many; the last is always kept
     progress:       True for a bar on the terminal, or a callable given the share done, from 0 to 1
 
@@ -109,6 +112,7 @@ def rollout(
         force_limits=force_limits,
         sensors=sensors,
         delay=delay,
+        disturbance=disturbance,
         record_every=record_every,
     )
     if controller is not None:
@@ -153,8 +157,27 @@ def rollout_of(task: RolloutTask, position: Any, velocity: Any, force: Any, step
         places = plant.positions.coordinates(np.arange(plant.positions.size))
     target_position, target_velocity = task.targets()
     return Rollout(
-        times, position, velocity, force, target_position, places, clipped, target_velocity, task, stepped_by=stepped_by
+        times,
+        position,
+        velocity,
+        force,
+        target_position,
+        places,
+        clipped,
+        target_velocity,
+        wrenches(task, times, position, velocity),
+        task,
+        stepped_by=stepped_by,
     )
+
+
+def wrenches(task: RolloutTask, times: Array, position: Any, velocity: Any) -> Array | None:
+    """The disturbance (k, 6) or (N, k, 6) at the recorded instants."""
+    if task.disturbance is None:
+        return None
+    found = [task.disturbance.at(t, position[:, k], velocity[:, k]) for k, t in enumerate(times.tolist())]
+    shape = np.broadcast_shapes(*(wrench.shape for wrench in found))
+    return np.stack([np.broadcast_to(wrench, shape) for wrench in found], axis=-2)
 
 
 def at_the_ends(task: RolloutTask, position: Array) -> tuple[Array, Fields]:

@@ -23,8 +23,9 @@ from tauforge.motion.motion import Motion, in_velocities_of, positive
 from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.simulation import checks
-from tauforge.simulation.closed_loop import ClosedLoop, Disturbance, RecordingBuilder
+from tauforge.simulation.closed_loop import ClosedLoop, RecordingBuilder
 from tauforge.simulation.compiled_loop import CompiledLoop, compiled_loop
+from tauforge.simulation.disturbances import Disturbance, WrenchFunction
 from tauforge.simulation.events import SINGULAR_POSE, STOPPED, Event, energy_drift, singular_crossing
 from tauforge.simulation.integrators import FAR, INTEGRATORS, RAN_AWAY, Stop
 from tauforge.simulation.recording import Recording
@@ -47,7 +48,7 @@ def simulate(
     method: str = "rk4",
     control_period: float | None = None,
     plant: Robot | None = None,
-    disturbance: Disturbance = None,
+    disturbance: WrenchFunction | None = None,
     sensors: Sensors | None = None,
     force_limits: ArrayLike | str | None = None,
     delay: float = 0.0,
@@ -70,7 +71,8 @@ def simulate(
     control_period: s, a whole number of steps: the controller is asked that often and its forces are held in between.
                     None asks it whenever the integrator does, as if it were continuous; `rollout` requires a period
     plant:          the robot that really moves, where it differs from `robot`
-    disturbance:    t -> (6,) wrench on the tool (world axes) or on the platform (base axes)
+    disturbance:    (6,) wrench on the tool (world axes) or on the platform (base axes): a function of t, which is asked
+                    in advance, or of (t, position, velocity)
     sensors:        what the controller sees
     force_limits:   (m,) largest sizes of the actuator forces, or "robot" for the robot's own; None for no limit
     delay:          s, a whole number of control periods, after which the forces that the controller asks for act; no
@@ -120,8 +122,9 @@ def simulate(
     sensing = checks.sensing_of(sensors, real, control_period)
     late = checks.whole_delay("delay", delay, control_period)
     state = position[None], velocity[None]
-    task = RolloutTask(law, real, motion, *state, {}, {}, None, added, schedule, limits, sensing, late)
-    loop = ClosedLoop(controller, task, disturbance)
+    push = None if disturbance is None else Disturbance(disturbance, real)
+    task = RolloutTask(law, real, motion, *state, {}, {}, None, added, schedule, limits, sensing, late, push)
+    loop = ClosedLoop(controller, task)
     compiled = steps_of(loop, method, continuous=not hold)
     builder = RecordingBuilder(loop, every, steps, compiled)
     if hold:
@@ -178,7 +181,6 @@ def steps_of(loop: ClosedLoop, method: str, *, continuous: bool) -> CompiledLoop
     reasons = {
         f"the method {method} calls Python": method != "rk4",
         "the controller is a callable": not isinstance(loop.controller, Controller | None),
-        "the disturbance is a callable": loop.disturbance is not None,
     }
     if any(reasons.values()):
         return next(reason for reason, holds in reasons.items() if holds)

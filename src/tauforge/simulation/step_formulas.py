@@ -17,13 +17,15 @@ from tauforge.algebra.scalars import Scalar, select
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.control.law_arrays import elements, law_array
-from tauforge.control.law_graph import Columns, LawGraph, named
+from tauforge.control.law_graph import TIME, Columns, LawGraph, named
 from tauforge.control.traceable_robot import TraceableRobot
 from tauforge.evaluation.unmodified import is_unmodified
 from tauforge.kernels.specification import Shape, Specification, inputs_of
+from tauforge.robots.formulations import WRENCH
 from tauforge.robots.loads import PAYLOAD
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import ALONE, Judged, PlainFormulas, StateFormulas, formula_results
+from tauforge.simulation.disturbances import Disturbance, wrench_load
 from tauforge.simulation.integrators import FAR, WEIGHTS, rk4
 from tauforge.simulation.sensors import Sensing, pushed
 from tauforge.tracing.differentiation import pulled_back
@@ -34,6 +36,7 @@ Formula = Callable[..., list[Scalar]]
 Shapes = dict[str, Shape]
 FORCE, ADDED, ACCELERATION, AHEAD, LIMITS = "force", "added_force", "acceleration", "ahead", "limits"
 NOISE, HISTORY, QUEUE = "noise", "sensor_history", "asked_before"
+PUSH_TIME = "disturbance_time"
 BAR = "_bar"  # ends the name of the gradient by a quantity
 _operations: dict[str | None, int] = {}  # of a step, by what it is traced from
 
@@ -47,6 +50,7 @@ class Given(NamedTuple):
     limits: whether forces have limits
     sensing: what the law sees, if not the state
     delay:  control periods before a force acts
+    pushed: whether a wrench is given for each stage
     """
 
     gains: tuple[str, ...] = ()
@@ -55,6 +59,7 @@ class Given(NamedTuple):
     limits: bool = False
     sensing: Sensing | None = None
     delay: int = 0
+    pushed: bool = False
 
 
 class StepFormulas:
@@ -66,7 +71,14 @@ class StepFormulas:
     """
 
     def __init__(
-        self, controller: Controller | None, plant: Robot, given: Given, h: float, *, alone: bool = False
+        self,
+        controller: Controller | None,
+        plant: Robot,
+        given: Given,
+        h: float,
+        *,
+        alone: bool = False,
+        disturbance: Disturbance | None = None,
     ) -> None:
         self._plant, self.given, self.h = copy.copy(plant), given, h  # kernels must not keep a robot alive
         self._most = ALONE if alone else 1.0
@@ -78,9 +90,14 @@ class StepFormulas:
         self._n = plant.n
         # a text that determines what is traced of this robot; None where our sources do not tell all of it
         own = plant.identity if is_unmodified(plant) else None
+        self._push = None if disturbance is None else disturbance.graph(plant)
         self._origin = None if own is None else f"{h!r} {given} {alone} {type(plant).__qualname__} {own}"
         self._law = None if controller is None else LawGraph(controller, plant, given.gains)
         self._law_origin = self._origin and f"{self._origin} {self._law.origin if self._law else ''}"
+        self.push: Shapes = {WRENCH: (6,)} if given.pushed else {}
+        if self._push is not None:
+            self._origin = self._origin and f"{self._origin} {self._push.origin}"
+            self.push |= {PUSH_TIME: ()} if TIME in self._push.targets else {}
         # arguments of the specifications; those of the law are empty without one, and forces without actuators
         nothing: Shapes = {}
         self.targets = nothing if self._law is None else self._law.targets
@@ -137,16 +154,22 @@ class StepFormulas:
         return self._specified("law", formula, arguments, results, law=True)
 
     def stage(self) -> Specification:
-        """State, the rates of the stage before, how far these lead (s), forces, fields -> rates of the state.
+        """State, the rates of the stage before, how far these lead (s), forces, fields, push -> rates of the state.
 
         NaN where they are not good, as after a step.
         """
-        arguments = self.state | self.slopes() | {AHEAD: ()} | self.forces | self.fields
+        arguments = self.state | self.slopes() | {AHEAD: ()} | self.forces | self.fields | self.push
 
         def formula(**given: Scalars) -> list[Scalar]:
             model, loads = self._model(given)
-            y = self._y(self._ahead(given))
-            return self._tainted(self._space.rates(model, y, given.get(FORCE, []), loads))
+            there, suspicions = self._ahead(given), list[Scalar]()
+            if self._push is not None:
+                seen = self._seen(there) | {TIME: given.get(PUSH_TIME, [0.0])}
+                given[WRENCH], suspicions = self._push.forces(seen)
+            if WRENCH in given:
+                loads |= wrench_load(self._plant, given[WRENCH])
+            found = self._space.rates(model, self._y(there), given.get(FORCE, []), loads)
+            return self._tainted(found._replace(suspicions=(*found.suspicions, *suspicions)))
 
         return self._specified("stage", formula, arguments, tuple(self.state.values()))
 

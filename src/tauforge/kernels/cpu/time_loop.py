@@ -41,7 +41,8 @@ PLAN = (  # the numbers of a plan; addresses are of arrays of the rows that are 
     "early_calls",  # before a record
     "late_calls",
     "operands",
-    "moving",
+    "moving",  # from period to period
+    "stepping",  # from step to step
     "records",
     "block_bytes",  # of the states of a block
     "reached",  # offset in private memory
@@ -51,6 +52,7 @@ PLAN = (  # the numbers of a plan; addresses are of arrays of the rows that are 
     "calls_at",
     "operands_at",
     "moving_at",
+    "stepping_at",
     "records_at",
     "places_at",  # of the records before each step and at the end, -1 for none
     "done_at",  # steps of each block
@@ -62,7 +64,7 @@ PLAN = (  # the numbers of a plan; addresses are of arrays of the rows that are 
 STEPS, PLACES_AT = PLAN.index("steps"), PLAN.index("places_at")
 CALL = ("function", "table")  # address, and offset of its table in private memory
 OPERAND = ("base", "block", "private")  # bytes from block to block
-MOVING = ("table", "base", "block", "instant")  # bytes from one period to the next
+MOVING = ("table", "base", "block", "instant")  # bytes from one period, or step, to the next
 RECORD = ("base", "block", "private", "numbers", "target", "target_row", "target_place")
 
 
@@ -73,12 +75,14 @@ class Place(NamedTuple):
     offset:  bytes from its begin
     block:   bytes from block to block; 0 where all share one
     instant: bytes from one period to the next
+    step:    bytes from one step to the next, in place of these
     """
 
     array: Array | None
     offset: int = 0
     block: int = 0
     instant: int = 0
+    step: int = 0
 
 
 class Call(NamedTuple):
@@ -190,6 +194,13 @@ def writer_of_walk(machine: Host) -> Writer:
                 put("1", far)
         return code.emit(f"icmp ne i64 {code.emit(f'load i64, ptr {far}, align 8')}, 0")
 
+    def move(table: str, instant: str) -> None:
+        """The operands of a table to where they are at a period or a step."""
+        with code.loop(plan[table]) as k:
+            found = fields(f"{table}_at", MOVING, k)
+            here = sum_of(found["base"], product("%block", found["block"]), product(instant, found["instant"]))
+            put(here, code.at("%private", found["table"]))
+
     def leave() -> None:
         code.do("ret void")
         code.label(code.fresh("unreachable"))
@@ -204,12 +215,9 @@ def writer_of_walk(machine: Host) -> Writer:
         with code.when(code.emit(f"and i1 {ended}, {code.emit(f'xor i1 {kept}, true')}")):
             leave()
         now = code.emit(f"load i64, ptr {phase}, align 8")
+        move("stepping", step)
         with code.when(code.emit(f"icmp eq i64 {now}, 0")):
-            instant = code.emit(f"load i64, ptr {period}, align 8")
-            with code.loop(plan["moving"]) as k:
-                found = fields("moving_at", MOVING, k)
-                here = sum_of(found["base"], product("%block", found["block"]), product(instant, found["instant"]))
-                put(here, code.at("%private", found["table"]))
+            move("moving", code.emit(f"load i64, ptr {period}, align 8"))
             with code.loop(plan["period_calls"]) as k:
                 call(k)
         with code.loop(early) as k:
@@ -348,19 +356,21 @@ class TimeLoop:
             return place.offset + (own if place.array is None else address(place.array))
 
         call_rows: list[tuple[int, ...]] = []
-        operand_rows, moving_rows = list(call_rows), list(call_rows)
+        operand_rows, moving_rows, stepping_rows = list(call_rows), list(call_rows), list(call_rows)
         for call in each:
             call_rows.append((call.kernel.address("block"), BYTES * len(operand_rows)))
             for place in call.places:
-                if place.instant:
-                    moving_rows.append((BYTES * len(operand_rows), start(place), place.block, place.instant))
+                if place.instant or place.step:
+                    table = stepping_rows if place.step else moving_rows
+                    table.append((BYTES * len(operand_rows), start(place), place.block, place.step or place.instant))
                 operand_rows.append((start(place), place.block, int(place.array is None)))
         record_rows = [
             (start(r.source), r.source.block, int(r.source.array is None), r.kept.shape[-1], address(r.kept))
             + r.kept.strides[:2]
             for r in records
         ]
-        self._tables = [np.array(table, np.int64) for table in (call_rows, operand_rows, moving_rows, record_rows)]
+        tables = (call_rows, operand_rows, moving_rows, stepping_rows, record_rows)
+        self._tables = [np.array(table, np.int64) for table in tables]
         self._kept = [calls, state, [r.kept for r in records]]  # what the plan has addresses of
         plan = {
             "lanes": rows_at_once(),
@@ -368,6 +378,7 @@ class TimeLoop:
             "hold": hold,
             "operands": len(operand_rows),
             "moving": len(moving_rows),
+            "stepping": len(stepping_rows),
             "records": len(record_rows),
             "block_bytes": state.strides[0],
             "reached": own + reached,
@@ -381,7 +392,7 @@ class TimeLoop:
             "limit_at": address(self._limit),
         }
         plan |= zip(("period_calls", "early_calls", "late_calls"), map(len, calls), strict=True)
-        names = ("calls_at", "operands_at", "moving_at", "records_at")
+        names = ("calls_at", "operands_at", "moving_at", "stepping_at", "records_at")
         plan |= zip(names, map(address, self._tables), strict=True)
         self._plan = np.array([plan.get(name, 0) for name in PLAN], np.int64)  # `run` knows what is missing
         self._plan_at = address(self._plan)

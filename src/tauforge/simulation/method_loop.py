@@ -26,6 +26,7 @@ from tauforge.simulation.rollout_task import RolloutTask
 from tauforge.simulation.sensors import Actuation
 
 Acceleration = Callable[[Array, Array, Array, Array | None], Array]  # of positions, velocities, forces and wrenches
+Wrench = Callable[[float, Array], Array | None]  # of the time since a step began, and of states
 RatesUnder = Callable[[Array, Array, Array | None], Array]  # of states, forces and wrenches
 NO_FORCES = "the actuator forces are not finite"
 NO_WRENCH = "the disturbance returned a non-finite wrench"
@@ -94,39 +95,44 @@ class MethodLoop:
 
     def _noted(self, rows: Array, y: Array, force: Array, rates: RatesUnder, steps: Array) -> Array:
         """After a step; notes a reason for every row that had a state and has none then, as if it ran away."""
-        reached = self._stepped(rates, y, force, rows, steps)
+        reached = self._stepped(rates, y, force, self._wrench(rows, steps))
         reached[ran_away(reached)] = np.nan
         for k in np.flatnonzero(~np.isfinite(reached).all(axis=-1) & np.isfinite(y).all(axis=-1)):
             self.reasons.setdefault(int(rows[k]), self._reason(int(rows[k]), y[k], force[k], int(steps[k])))
         return reached
 
-    def _stepped(self, rates: RatesUnder, y: Array, force: Array, rows: Array, steps: Array) -> Array:
-        """rows, steps: whose states these are, and the numbers of their steps in the run"""
-        push = self.task.disturbance
-        times = None if push is None else stage_times(self.h, steps)
+    def _stepped(
+        self, rates: RatesUnder, y: Array, force: Array, wrench: Callable[[float, Array], Array | None]
+    ) -> Array:
+        return self.space.renewed(rk4(lambda t, y: rates(y, force, wrench(t, y)), 0.0, y, self.h))
 
-        def at(t: float, y: Array) -> Array:
-            if push is None or times is None:
-                return rates(y, force, None)
+    def _wrench(self, rows: Array, steps: Array) -> Wrench:
+        """The disturbance of these rows. steps: their numbers in the run"""
+        push, times = self.task.disturbance, stage_times(self.h, steps)
+        if push is None:
+            return lambda *_: None
+
+        def wrench(t: float, y: Array) -> Array:
             now = times[:, round(2 * t / self.h)]
-            return rates(y, force, push.of_rows(now, self.space.position(y), self.space.velocity(y), rows))
+            return push.of_rows(now, self.space.position(y), self.space.velocity(y), rows)
 
-        return self.space.renewed(rk4(at, 0.0, y, self.h))
+        return wrench
 
     def _reason(self, row: int, y: Array, force: Array, step: int) -> str:
         """Reason for which a row is lost: stepped alone, it raises the error."""
         if not np.isfinite(force).all():
             return NO_FORCES
         fields = {name: value[row] for name, value in self.fields.items()}
+        of_row = self._wrench(np.array([row]), np.array([step]))
 
-        def alone(y: Array, force: Array, wrench: Array | None) -> Array:
-            if wrench is not None and not np.isfinite(wrench).all():
+        def wrench(t: float, y: Array) -> Array | None:
+            found = of_row(t, y[None])
+            if found is not None and not np.isfinite(found).all():
                 raise ConvergenceError(NO_WRENCH, residual=np.nan, iterations=0)
-            own = None if wrench is None else wrench[0]
-            return self.space.rates_under(y[0], force[0], own, fields=fields)[None]
+            return None if found is None else found[0]
 
         try:
-            self._stepped(alone, y[None], force[None], np.array([row]), np.array([step]))
+            self._stepped(lambda y, force, push: self.space.rates_under(y, force, push, fields), y, force, wrench)
         except ENDING_ERRORS as error:
             return error.reason
         except UnsupportedFeatureError:  # a plant whose fields vary in kernels alone

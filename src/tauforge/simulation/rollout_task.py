@@ -157,8 +157,10 @@ class RolloutTask(NamedTuple):
         """The memory of the law and of what is around it when the run begins, (N, numbers) or (1, numbers) each."""
         if self.controller is None:
             return []
-        around = Actuation(self.plant, self.sensing, None, self.delay, self.position)
-        return [*(x.reshape(1, -1) for x in memory_of(self.controller).values()), *around.memory]
+        own = [x.reshape(1, -1) for x in memory_of(self.controller).values()]
+        if self.sensing is None and not self.delay:
+            return own
+        return own + Actuation(self.plant, self.sensing, None, self.delay, self.position).memory
 
     def target(self, k: int) -> MotionSample | None:
         """At instant k; None without a law."""

@@ -410,7 +410,7 @@ def _call(kernel: Named, places: Places, results: Sequence[Place]) -> Call:
 def _rows(values: Array) -> Array:
     """(rows, ...) of columns (blocks, ..., lanes), in memory of their own."""
     rows = np.moveaxis(values, -1, 1).copy()
-    return rows.reshape(-1, *rows.shape[2:])
+    return rows.reshape(len(rows) * rows.shape[1], *rows.shape[2:])
 
 
 def _of_rows(value: Array, core: Shape) -> Place:

@@ -99,6 +99,13 @@ def test_other_robots_and_formulations_are_refused():
         strobing_cost(6, 10, -5)
 
 
+def test_a_link_without_mass_has_no_acceleration():
+    arm = random_arm(np.random.default_rng(2), "RPR")
+    light = arm.replace(mass=[2.0, 1.0, 0.0], inertia=[*(joint.inertia for joint in arm.joints[:2]), np.zeros((3, 3))])
+    with pytest.raises(tf.SingularityError, match="the mass matrix has no inverse; a link without mass"):
+        explicit_model(light, [0.1, 0.2, 0.3]).acceleration(np.zeros(3), np.ones(3))
+
+
 def test_strobing_costs_orders():
     """Third differences: M grows with n^2, the coefficients with n^3 in both passes, as printed in one."""
     at = {n: strobing_cost(n, 10, 5) for n in range(1, 7)}

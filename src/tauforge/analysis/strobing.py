@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.scalars import Scalars
 from tauforge.arrays import Array
 from tauforge.class_tools import with_field_docs
-from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.errors import ModelError, SingularityError, UnsupportedFeatureError
 from tauforge.evaluation.arguments import as_argument
 from tauforge.evaluation.functions import flat
 from tauforge.formulations.serial import INVERSE_DYNAMICS, strobing
@@ -45,14 +45,18 @@ class ExplicitModel(NamedTuple):
     def acceleration(self, velocity: ArrayLike, force: ArrayLike) -> Array:
         """qdd (..., n) of velocities and actuator forces, (..., n) each: M qdd = tau - qd' C qd - G.
 
-        Identity: equals forward_dynamics of the robot without friction.
+        Identity: equals forward_dynamics of the robot without friction. SingularityError where M has no inverse.
         """
         n = self.gravity_forces.shape[-1]
         qd = as_argument("velocity", velocity, n, f"{n} velocities, one for each coordinate")
         tau = as_argument("force", force, n, f"{n} forces, one for each actuator")
         velocity_forces = np.einsum("...ijk,...j,...k->...i", self.coriolis_coefficients, qd, qd)
         free = tau - velocity_forces - self.gravity_forces
-        return np.asarray(np.linalg.solve(self.mass_matrix, free[..., None])[..., 0])
+        try:
+            return np.asarray(np.linalg.solve(self.mass_matrix, free[..., None])[..., 0])
+        except np.linalg.LinAlgError:
+            reason = "the mass matrix has no inverse; a link without mass or inertia moves freely"
+            raise SingularityError(reason, pose=None, condition_number=np.nan) from None
 
 
 def explicit_model(robot: Robot, position: ArrayLike, *, formulation: str | None = None) -> ExplicitModel:

@@ -39,7 +39,11 @@ def test_steps_and_resets_are_those_of_the_processor(kind: str, dtype: str) -> N
     ones = np.ones(robot.n)
     m, tolerance = len(robot.actuators), SAME if dtype == "float64" else 10 * SINGLE
     start = robot.positions.default + 0.01 * rng.normal(size=(ROWS, robot.n)), 0.1 * rng.normal(size=(ROWS, robot.n))
-    given = {"payload": tf.Payload(np.linspace(0.1, 1.0, ROWS)), "force_limits": np.linspace(0.5, 1.5, m)}
+    given: dict[str, Any] = {
+        "varying": {"gravity": np.array([0.0, 0.5, -9.0])},
+        "payload": tf.Payload(np.linspace(0.1, 1.0, ROWS)),
+        "force_limits": np.linspace(0.5, 1.5, m),
+    }
     here, there = tf.World(robot, ROWS, **given), tf.World(robot, ROWS, **given, like=asarray(np.zeros(1), dtype))
     here.reset(None, *start)
     there.reset(None, *map(asarray, start))
@@ -48,10 +52,9 @@ def test_steps_and_resets_are_those_of_the_processor(kind: str, dtype: str) -> N
         forces = rng.normal(size=(ROWS, m)).astype(dtype)
         right, mine = here.step(forces, steps=k % 2 + 1), there.step(asarray(forces), steps=k % 2 + 1)
         if k == 2:
-            right, mine = (
-                here.reset(mask, velocity=ones),
-                there.reset(asarray(mask), None, ones),
-            )
+            vary = {"gravity": np.array([0.0, 0.0, -5.0])}
+            right = here.reset(mask, velocity=ones, varying=vary)
+            mine = there.reset(asarray(mask), None, ones, varying=vary)
         for a, b in zip(mine, right, strict=True):
             assert isinstance(a, pretended_gpu.GpuArray)
             assert str(a.dtype) == dtype

@@ -11,35 +11,12 @@ import pytest
 
 import tauforge as tf
 from support.mechanisms import five_bar
-from support.platforms import HOME, random_platform
-from support.random_mechanisms import random_mechanism
-from support.strategies import random_arm
 from support.tolerances import CLOSED, SAME_STEPS, SINGLE, error
+from support.world_cases import ARM, ROBOTS, pushes, states
 from tauforge.simulation import world_rows
-from tauforge.simulation.method_loop import NO_FORCES
-from tauforge.simulation.world import NO_START
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
-ARM = random_arm(np.random.default_rng(3), "RPR", drives=True).replace(coulomb_speed=0.5)
-TREE = (tf.Hinge, tf.Slider, tf.Spherical, tf.Hinge)
-ROBOTS: dict[str, Any] = {
-    "arm": ARM,
-    "platform": random_platform(np.random.default_rng(1)),
-    "five-bar": five_bar(),
-    "tree": random_mechanism(np.random.default_rng(2), TREE, drives=True, actuated=1.0, coulomb_speed=0.5),
-}
 H = 2e-3
-
-
-def states(robot: Any, rows: int) -> tuple[Any, Any]:
-    """Coordinates and velocities near the default position, or near the home pose of a platform."""
-    rng, q = np.random.default_rng(4), robot.positions.coordinates(robot.positions.default)
-    middle = HOME if robot.positions.pose else q
-    return middle + 0.01 * rng.normal(size=(rows, robot.n)), 0.1 * rng.normal(size=(rows, robot.n))
-
-
-def pushes(robot: Any, rows: int, periods: int) -> Any:
-    return np.random.default_rng(5).normal(size=(rows, periods, len(robot.actuators)))
 
 
 @pytest.mark.parametrize("kind", ROBOTS)
@@ -91,82 +68,6 @@ def test_without_forces_and_with_those_that_all_rows_share() -> None:
     assert not default.velocity.any()
 
 
-@pytest.mark.parametrize("kind", ROBOTS)
-@pytest.mark.parametrize("rows", [[2], np.arange(11) % 5 == 2, [10, 0, 3], 4, []])
-def test_a_reset_of_some_rows_leaves_the_others_alone(kind: str, rows: Any) -> None:
-    robot = ROBOTS[kind]
-    start, forces = states(robot, 11), pushes(robot, 11, 4)
-    chosen = np.zeros(11, bool)
-    chosen[np.asarray(rows, None if np.size(rows) else int)] = True
-    one, other = tf.World(robot, 11), tf.World(robot, 11)
-    for world in (one, other):
-        world.reset(None, *start)
-        world.step(forces[:, 0])
-    position, velocity = one.reset(rows, start[0][1], start[1][1])
-    before = other.reset(np.flatnonzero(chosen), *(x[1:2].repeat(chosen.sum(), axis=0) for x in start))
-    assert np.array_equal(position, before[0])
-    for k in (1, 2):
-        position, velocity = one.step(forces[:, k])
-    undisturbed = tf.World(robot, 11)
-    undisturbed.reset(None, *start)
-    for k in range(3):
-        right, right_velocity = undisturbed.step(forces[:, k])
-    assert np.array_equal(position[~chosen], right[~chosen])
-    assert np.array_equal(velocity[~chosen], right_velocity[~chosen])
-    assert np.array_equal(one.time, np.where(chosen, 2, 3) * H)
-    again = tf.World(robot, 11)
-    again.reset(None, start[0][1], start[1][1])
-    for k in (1, 2):
-        right, _ = again.step(forces[:, k])
-    assert np.array_equal(position[chosen], right[chosen])
-
-
-@pytest.mark.parametrize("kind", ROBOTS)
-@pytest.mark.parametrize("by", ["kernels", "methods"])
-def test_rows_without_a_state_touch_no_other(monkeypatch: Any, kind: str, by: str) -> None:
-    """Not finite forces, and a start beyond all bounds, make their rows NaN until these are reset."""
-    if by == "methods":
-        monkeypatch.setenv("TAUFORGE_KERNELS", "0")
-    least = 0.0 if by == "kernels" else SAME_STEPS  # methods close the loops of all rows together
-    robot = ROBOTS[kind]
-    start, forces = states(robot, 6), pushes(robot, 6, 4)
-    world, good = tf.World(robot, 6), tf.World(robot, 6)
-    good.reset(None, *start)
-    world.reset(None, *start)
-    far = np.full(robot.n, 1e10)
-    assert np.isnan(world.reset([5], None, far)[1][5]).all()
-    forces[1, 1, 0], forces[2, 2, -1] = np.nan, np.inf
-    calm = np.where(np.isfinite(forces), forces, 0.0)
-    for k in range(4):
-        position, velocity = world.step(forces[:, k])
-        right, right_velocity = good.step(calm[:, k])
-        lost = [row for row, begin in ((1, 1), (2, 2), (5, 0)) if k >= begin]
-        sound = np.setdiff1d(np.arange(6), lost)
-        assert np.isnan(position[lost]).all()
-        assert np.isnan(velocity[lost]).all()
-        for mine, same in ((position, right), (velocity, right_velocity)):
-            assert np.abs(mine[sound] - same[sound]).max() <= least * np.abs(same).max()
-        assert sorted(world.reasons) == lost
-    refused = NO_FORCES
-    assert world.reasons == {1: refused, 2: refused, 5: NO_START}
-    position, _ = world.reset([1, 5])
-    assert world.reasons == {2: refused}
-    assert np.isfinite(position[[0, 1, 3, 4, 5]]).all()
-    assert np.isfinite(world.step()[0][[1, 5]]).all()
-
-
-def test_a_row_that_runs_away_is_lost_in_that_step() -> None:
-    slide = tf.SerialArm(joints=[tf.Joint(kind="P", mass=2.0, inertia=np.eye(3))], gravity=(0, 0, 0))
-    world = tf.World(slide, 3, step=1.0)
-    world.reset(None, [0.0], [[1.0], [4e8], [1.0]])
-    for k in range(1, 4):
-        position, velocity = world.step([[0.0], [0.0], [2e6]])
-        assert np.isnan(position[:, 0]).tolist() == [False, k == 3, False]
-        assert np.array_equal(np.isnan(position), np.isnan(velocity))
-    assert position[[0, 2], 0] == pytest.approx([3.0, 3.0 + 4.5e6])
-    assert world.reasons == {1: "the motion ran away"}
-
-
 def test_by_methods_where_kernels_are_switched_off(monkeypatch: Any) -> None:
     for kind, robot in ROBOTS.items():
         start, forces = states(robot, 5), pushes(robot, 5, 3)
@@ -197,15 +98,6 @@ def test_results_have_memory_of_their_own() -> None:
     kept = first.copy()
     world.step(forces)
     assert np.array_equal(first, kept)
-
-
-def test_a_position_that_does_not_close_the_loops() -> None:
-    robot = ROBOTS["five-bar"]
-    q = np.tile(robot.positions.coordinates(robot.positions.default), (4, 1))
-    q[1], q[2] = [1.0, -2.0], np.nan
-    world = tf.World(robot, 4)
-    assert np.isnan(world.reset(None, q)[0]).any(axis=1).tolist() == [False, True, True, False]
-    assert world.reasons == {1: NO_START, 2: NO_START}
 
 
 @pytest.mark.parametrize("library", ["jax.numpy", "torch"])

@@ -16,6 +16,7 @@ from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
 from tauforge.kernels.cpu.engine import Loaded
 from tauforge.kernels.cpu.time_loop import Call, Place, Record, TimeLoop, block_kernel, columns, fill, rows_at_once
 from tauforge.kernels.specification import Shape, Specification
+from tauforge.robots.capabilities import Fields
 from tauforge.robots.formulations import WRENCH
 from tauforge.robots.state_space import PlainState
 from tauforge.simulation.disturbances import stage_times
@@ -381,6 +382,14 @@ class CompiledLoop:
         self.state[rows // lanes, :, rows % lanes] = y
         last = (self.task.rows - 1) % lanes
         self.state[-1, :, last + 1 :] = self.state[-1, :, last : last + 1]
+
+    def vary(self, fields: Fields) -> None:
+        """Take other fields of the plant, (rows, *core) each. Those of the task must be changed as well."""
+        for name, value in fields.items():
+            array = self._fixed[name].array
+            assert array is not None  # no thread has fields of its own
+            fill(array, value.reshape(len(value), -1))
+        self._steps = None
 
     @property
     def state_now(self) -> list[Array]:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ShapeError, UnsupportedFeatureError
-from tauforge.evaluation.arguments import in_rows
+from tauforge.evaluation.arguments import check_values, in_rows
 from tauforge.evaluation.array_libraries import choice_of, module_of
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.arrays import KERNEL_DTYPES, is_on_gpu
@@ -70,17 +70,19 @@ class World:
         initial = _start(robot, self.n, like)
         given: dict[str, Any] = {"varying": varying, "payload": payload, "force_limits": force_limits}
         task = rollout_task(robot, initial=initial, step=step, duration=step, control_period=step, **given)
-        self._task, limits = task._replace(limits=None), task.limits
-        m, dtype = len(robot.actuators), task.position.dtype
+        m, limits, dtype = len(robot.actuators), task.limits, task.position.dtype
         self._count, self._begun = 0, np.zeros(self.n, int)  # steps: those made, and those made when a row was reset
         self._shapes, self._fields = [(self.n, m), (m,)], dict[str, Array]()
         self._xp: Any = arrays.cupy() if task.on_gpu else np
         self._place = _place_of(task, like)
         with self._place():
+            whole = {name: (self.n, *robot.varying_fields[name]) for name in task.fields}
+            fields = {k: self._xp.array(self._xp.broadcast_to(task.fields[k], whole[k]), dtype) for k in whole}
+            self._task = task._replace(limits=None, fields=fields)
             self._rows, self._zero = rows_of(self._task), self._xp.zeros(m, dtype)
             self._limits = None if limits is None else [self._xp.asarray(x, dtype) for x in (-limits, limits)]
         if self._xp is np:
-            self._fields = in_rows(robot, task.plant_fields, self.n)
+            self._fields = in_rows(robot, self._task.plant_fields, self.n)
             warn_of_stiffness(robot, task.position, task.schedule.step, fields=self._fields)
         self.reset()
 
@@ -103,17 +105,24 @@ class World:
             return self._answer(found, forces)
 
     def reset(
-        self, rows: ArrayLike | None = None, position: ArrayLike | None = None, velocity: ArrayLike | None = None
+        self,
+        rows: ArrayLike | None = None,
+        position: ArrayLike | None = None,
+        velocity: ArrayLike | None = None,
+        *,
+        varying: Mapping[str, ArrayLike] | None = None,
     ) -> tuple[Any, Any]:
         """Positions (n, N) and velocities (n, n) of all rows, after some were given another state.
 
         rows:     their numbers (k,), or a mask (n,); None for all
         position: (k, N) or (N,); coordinates (k, n) or (n,) will do; None for the robot's default position
         velocity: (k, n) or (n,); None for rest
+        varying:  other numbers of fields that the World was made with, (k, ...), or one for all these rows
         """
         chosen, robot, space = self._chosen(rows), self.robot, self.robot.state_space
         q = robot.positions.default if position is None else self._state("position", position, len(chosen))
         qd = np.zeros(robot.n) if velocity is None else self._state("velocity", velocity, len(chosen))
+        self._vary(chosen, varying or {})
         q, qd = (np.broadcast_to(x, (len(chosen), x.shape[-1])) for x in (robot.positions.at(q, on_failure="nan"), qd))
         with np.errstate(all="ignore"):
             y = np.array(space.pack(q, qd))
@@ -210,6 +219,25 @@ class World:
             expected = " or ".join(f"({rows}, {size}), ({size},)" for size in sizes)
             raise ShapeError(name, expected=f"{expected} numbers", got=str(found.shape) if found.ndim else shown(given))
         return found
+
+    def _vary(self, rows: Array, varying: Mapping[str, ArrayLike]) -> None:
+        """Give rows other numbers of the robot."""
+        fields, found = self._task.fields, check_values(self.robot, {k: _here(k, x) for k, x in varying.items()})
+        for name, value in found.items():
+            if name not in fields:
+                remedy = f"Give varying={{{name!r}: ...}} when the World is made"
+                raise UnsupportedFeatureError(f"{name!r} of this World does not vary", field="varying", remedy=remedy)
+            core = self.robot.varying_fields[name]
+            if value.shape not in (core, (len(rows), *core)):
+                raise ShapeError(name, expected=f"{(len(rows), *core)} or {core} numbers", got=str(value.shape))
+        if not found:
+            return
+        with self._place():
+            for name, value in found.items():
+                fields[name][self._xp.asarray(rows)] = self._xp.asarray(value, fields[name].dtype)
+            self._rows.vary()
+        if self._xp is np:
+            self._fields = in_rows(self.robot, self._task.plant_fields, self.n)
 
     def _answer(self, found: Found, *given: Any) -> tuple[Any, Any]:
         """Arrays of the library of what was given, or else of `like`."""

@@ -28,6 +28,9 @@ class Rows(Protocol):
     def put(self, rows: Array, y: Array) -> None:
         """Let these rows have other states (k, numbers)."""
 
+    def vary(self) -> None:
+        """Take the fields of the task, whose numbers were changed."""
+
     def read(self) -> Found: ...
 
     def step(self, force: Any, steps: int) -> Found:
@@ -48,6 +51,9 @@ class CompiledRows:
 
     def put(self, rows: Array, y: Array) -> None:
         self.loop.put(rows, y)
+
+    def vary(self) -> None:
+        self.loop.vary(self.loop.task.fields)
 
     def read(self) -> Found:
         return self.loop.read(self.loop.state_now)
@@ -79,6 +85,10 @@ class MethodRows:
     def put(self, rows: Array, y: Array) -> None:
         self.y[rows] = y
 
+    def vary(self) -> None:
+        before, self.loop = self.loop, MethodLoop(self.loop.task)
+        self.loop.stepped_by, self.loop.reasons = before.stepped_by, before.reasons
+
     def read(self) -> Found:
         return np.array(self.loop.space.position(self.y)), np.array(self.loop.space.velocity(self.y))
 
@@ -107,6 +117,9 @@ class GpuRows:
         cupy = arrays.cupy()
         for part, values in zip(self._state, np.split(y, np.cumsum(self._widths)[:-1], axis=-1), strict=True):
             part[cupy.asarray(rows)] = cupy.asarray(values, part.dtype)
+
+    def vary(self) -> None:
+        """The kernel reads the fields of the task themselves."""
 
     def read(self) -> Found:
         return [x.copy() for x in self._state] if self._unpacked is None else self._unpacked(*self._state)

@@ -268,7 +268,6 @@ def test_resolved_rates_follow_a_line_in_space():
     wanted = line.sample(run.time[::100]).position
     assert np.abs(there - wanted)[:, :3].max() < 5e-3  # the velocity loop's lag
     assert np.abs(there[-1] - line.end).max() < 5e-3
-    assert np.isnan(run.error).all()  # of the joints nothing was asked
     far = tf.motion.StraightLine(pose, pose + [3.0, 0, 0, 0, 0, 0], 1.0, 4.0, 1.0)
     stretched = tf.simulate(PUMA, law, far, initial=(q, np.zeros(6)), control_period=1e-3)
     upper, (offset, aside), fore = PUMA.joints[1].dh.a, (PUMA.joints[2].dh.a, PUMA.joints[2].dh.d), PUMA.joints[3].dh.d
@@ -282,6 +281,32 @@ def test_resolved_rates_follow_a_line_in_space():
         tf.ModelError, match="ResolvedRate needs a robot with a Jacobian; Stewart platform motion-rig has"
     ):
         ResolvedRate(tf.load("motion-rig"))
+
+
+def test_the_error_of_a_run_in_space_is_that_of_the_tool(tmp_path):
+    """Translation and rotation vector from the tool to its target; recordings keep it, plots and summaries show it."""
+    arm = random_arm(np.random.default_rng(8), "RRPRR")  # five joints: the tool lags
+    q = np.full(5, 0.4)
+    pose = tool_pose(arm, q)
+    line = tf.motion.StraightLine(pose, pose + [0.05, -0.1, 0.1, 0.2, 0, 0.1], 0.5, 0.5, 0.7)
+    given = {"initial": (q, np.zeros(5)), "control_period": 2e-3, "step": 2e-3}
+    run = tf.simulate(arm, ResolvedRate(arm, fastest=50.0), line, **given)
+    wanted = line.sample(run.time).position
+    for k in (0, 100, 250):
+        T, D = arm.forward_kinematics(run.position[k]), Rotation.from_euler("xyz", wanted[k, 3:])
+        turn = (D * Rotation.from_matrix(T[:3, :3]).inv()).as_rotvec()
+        assert np.abs(run.error[k] - np.r_[wanted[k, :3] - T[:3, 3], turn]).max() < 1e-12
+    assert run.error.shape == (251, 6)
+    assert np.isnan(run.target_position).all()
+    run.save(tmp_path / "run.npz")
+    assert tf.Recording.load(tmp_path / "run.npz") == run
+    assert "The tool beside its target" in str(run.summary())
+    labels = [axes.get_ylabel() for axes in run.plot(["error"]).axes]
+    assert labels == ["error, m", "error, rad"]
+    rows = tf.rollout(arm, ResolvedRate(arm, fastest=50.0), line, **given)
+    assert np.abs(rows.error[0] - run.error).max() < 1e-12
+    usual = tf.simulate(arm, ComputedTorque(arm), JointMove(q, q + 0.1, 0.1), control_period=1e-3)
+    assert usual.tool_error is None
 
 
 def tool_pose(arm, q):

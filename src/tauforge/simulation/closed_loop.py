@@ -13,6 +13,8 @@ from tauforge.arrays import Array
 from tauforge.control.controller import Controller, RunningLaw
 from tauforge.errors import ConvergenceError, ShapeError
 from tauforge.motion.motion import Motion, MotionSample
+from tauforge.robots.poses import pose_error, transforms
+from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law, numbers
 from tauforge.simulation.compiled_loop import ROWS_AT_ONCE, CompiledLoop, Force
 from tauforge.simulation.events import Watch
@@ -166,11 +168,13 @@ class RecordingBuilder:
     def recording(self, motion: Motion | None) -> Recording:
         self._flush(end=True)
         columns = {name: column[: self._kept] for name, column in self._columns.items()}
-        controller = self.loop.controller
-        if motion is None or (isinstance(controller, Controller) and controller.task_space):  # of the tool, not joints
-            target_position = target_velocity = np.full_like(columns["velocity"], np.nan)
-        else:
+        controller, tool_error = self.loop.controller, None
+        target_position = target_velocity = np.full_like(columns["velocity"], np.nan)
+        if motion is not None:
             target_position, target_velocity, _ = motion.sample(columns["time"])
+            if isinstance(controller, Controller) and controller.task_space:
+                tool_error = error_of_tool(self.robot, columns["position"], target_position)
+                target_position = target_velocity = np.full_like(columns["velocity"], np.nan)
         robot, entries, loop = self.robot, self.robot.positions.entries, self.stepped_by
         return Recording(
             **columns,
@@ -185,5 +189,11 @@ class RecordingBuilder:
             columns=tuple(column.name for group in state_columns(robot) for column in group),
             wrapped=tuple(entry.name for entry in entries if entry.wraps),
             coordinates=() if entries == robot.coordinates else tuple(c.name for c in robot.coordinates),
+            tool_error=tool_error,
             stepped_by=f"{METHODS}: {loop}" if isinstance(loop, str) else loop.stepped_by,
         )
+
+
+def error_of_tool(robot: Robot, position: Array, target: Array) -> Array | None:
+    """(..., 6) from the tool to poses (..., 6): translation and rotation vector in world axes; None without a tool."""
+    return None if robot.moved_body is None else pose_error(transforms(target), robot.moved_body.frames(position))

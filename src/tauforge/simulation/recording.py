@@ -29,6 +29,7 @@ RATE_UNITS = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}
 MAX_RECORDING_BYTES = 2**30
 POSE_NAMES = tuple(column.name for column in PLATFORM_COLUMNS.position)
 MACHINE_CODE, METHODS = "machine code", "methods"  # what steps are made by
+TOOL_NAMES, TOOL_UNITS = ("x", "y", "z", "turn about x", "turn about y", "turn about z"), ("m",) * 3 + ("rad",) * 3
 EVENTS_LISTED = 10  # in a summary
 
 
@@ -44,6 +45,8 @@ class Recording(InNotebook):
              names of `tauforge.tables.robot_columns`
     wrapped: names of coordinates that a full turn leaves unchanged, such as a platform's angles
     coordinates: (n,) names of the coordinates that velocities and targets are of, among the names; default all
+    tool_error: (k, 6) of a law that moves the tool: from there to its target, translation (m) and rotation vector (rad)
+                in world axes; None of other laws, and in .csv files
     stepped_by: "machine code", or the methods of law and robot, and why; files do not keep it
     """
 
@@ -63,6 +66,7 @@ class Recording(InNotebook):
     columns: tuple[str, ...] = ()
     wrapped: tuple[str, ...] = ()
     coordinates: tuple[str, ...] = ()
+    tool_error: Array | None = None
     stepped_by: str = field(default="", compare=False)
 
     def __repr__(self) -> str:
@@ -87,7 +91,9 @@ class Recording(InNotebook):
 
     @property
     def error(self) -> Array:
-        """target_position - position, (k, n), the short way round for coordinates that are `wrapped`."""
+        """`tool_error`, or target_position - position, (k, n), the short way round for coordinates that are `wrapped`."""
+        if self.tool_error is not None:
+            return self.tool_error
         error = np.asarray(self.target_position - self.position[:, self.places])
         names = ANGLE_NAMES if self.names == POSE_NAMES else self.wrapped
         for place in (k for k, name in enumerate(self.coordinate_names) if name in names):
@@ -189,6 +195,10 @@ class Recording(InNotebook):
         name = f"Recording of {self.robot}: " if self.robot else "Recording: "
         headline: Words = (name, end - start, f" s in {len(self.time):,} rows")
         parts: list[SummaryTable | Words] = [_coordinates(self), _forces(self)]
+        if self.tool_error is not None:
+            most = np.abs(self.tool_error).max(axis=0).tolist()
+            of_tool: Rows = tuple(zip(TOOL_NAMES, TOOL_UNITS, most, strict=True))
+            parts.insert(1, SummaryTable("The tool beside its target", ("", "unit", "largest error"), of_tool, texts=2))
         if self.events:
             listed = self.events[:EVENTS_LISTED]
             header: tuple[str, ...] = ("what", "which", "at [s]")
@@ -205,6 +215,8 @@ class Recording(InNotebook):
         """Kind, names and units of the columns of a quantity."""
         if quantity == "force":
             return "actuator", self.force_names, self.force_units
+        if quantity == "error" and self.tool_error is not None:
+            return "tool", TOOL_NAMES, TOOL_UNITS
         if quantity == "position" and self.coordinates not in ((), self.names):
             return "entry", self.names, self.units
         return "coordinate", self.coordinate_names, self.coordinate_units
@@ -225,7 +237,8 @@ def _coordinates(run: Recording) -> SummaryTable:
     has_target = bool(np.isfinite(run.target_position).all())
     names, units = _named(run.names, run.units, run.position.shape[1])
     rows: list[tuple[Cell, ...]] = []
-    largest = dict(zip(run.places, np.abs(run.error).max(axis=0).tolist(), strict=True))
+    errors = np.abs(run.target_position - run.position[:, run.places] if run.tool_error is not None else run.error)
+    largest = dict(zip(run.places, errors.max(axis=0).tolist(), strict=True))
     for k, (name, unit) in enumerate(zip(names, units, strict=True)):
         column = run.position[:, k]
         error: tuple[Cell, ...] = (largest.get(k),) if has_target else ()

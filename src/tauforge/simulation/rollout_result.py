@@ -16,7 +16,7 @@ from tauforge.evaluation.array_libraries import arithmetic_of
 from tauforge.files import written_whole
 from tauforge.kernels.cuda.arrays import is_on_gpu
 from tauforge.robots.robot import Robot
-from tauforge.simulation.closed_loop import ClosedLoop, RecordingBuilder
+from tauforge.simulation.closed_loop import ClosedLoop, RecordingBuilder, error_of_tool
 from tauforge.simulation.compiled_loop import Force
 from tauforge.simulation.events import STOPPED, Event, singular_crossing
 from tauforge.simulation.integrators import RAN_AWAY
@@ -67,7 +67,15 @@ class Rollout:
 
     @property
     def error(self) -> Array:
-        """target_position - position, (N, k, n)."""
+        """target_position - position, (N, k, n); (N, k, 6) of a law that moves the tool, as `Recording.tool_error`.
+
+        The latter is NaN in a file, which does not keep the motion.
+        """
+        task = self.task
+        if task is not None and task.controller is not None and task.controller.task_space and task.motion is not None:
+            found = error_of_tool(task.plant, self.position, task.motion.sample(self.time).position)
+            if found is not None:
+                return found
         _, constant = arithmetic_of(self.position)
         position = self.position if self.places is None else self.position[..., self.places]
         error: Array = constant(self.target_position) - position

@@ -91,7 +91,7 @@ class Recording(InNotebook):
 
     @property
     def error(self) -> Array:
-        """`tool_error`, or target_position - position, (k, n), the short way round for coordinates that are `wrapped`."""
+        """target_position - position, (k, n), the short way round for `wrapped` coordinates; or else `tool_error`."""
         if self.tool_error is not None:
             return self.tool_error
         error = np.asarray(self.target_position - self.position[:, self.places])

@@ -9,6 +9,7 @@ from .arm_matrices import (
 from .comparison import Comparison, SimplificationErrors, assess, compare, random_states, row_errors
 from .complexity import LineCost, OperationCount, general_cost, general_operation_count, line_costs, operation_count
 from .linearisation import Linearisation, linearise
+from .regulators import linear_feedback
 from .stewart_forces import (
     Crossing,
     LegForceParts,
@@ -66,6 +67,7 @@ __all__ = [
     "general_operation_count",
     "leg_force_parts",
     "line_costs",
+    "linear_feedback",
     "linearise",
     "operation_count",
     "operation_parts",

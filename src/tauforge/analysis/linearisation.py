@@ -26,8 +26,8 @@ from tauforge.validation import real_array
 class Linearisation(NamedTuple):
     """x' = A x + B u about a state, x being small changes of position and velocity, u of the actuator forces.
 
-    A: (2n, 2n)
-    B: (2n, m)
+    A: (..., 2n, 2n)
+    B: (..., 2n, m)
     """
 
     A: Array
@@ -39,15 +39,18 @@ class Linearisation(NamedTuple):
             import control
         except ImportError:
             raise ModelError("state_space needs the package python-control", remedy="Run pip install control") from None
+        if self.A.ndim != 2:
+            raise ShapeError("state", expected="one state, which python-control takes", got=str(self.A.shape))
         n = len(self.A)
         return control.ss(self.A, self.B, np.eye(n), np.zeros((n, self.B.shape[1])))
 
 
 def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: ArrayLike) -> Linearisation:
-    """Linearise about one state, with friction.
+    """Linearise about states, with friction.
 
-    position, velocity, force: (n,), (n,) and (m,), as the robot's forward dynamics take them; of a mechanism with loops
-                               the position may be its independent coordinates, and x are changes of these
+    position, velocity, force: (..., n), (..., n) and (..., m), as the robot's forward dynamics take them; of a
+                               mechanism with loops the position may be its independent coordinates, and x are changes
+                               of these
     Identity: A and B are the derivatives of (velocity's coordinates, forward_dynamics) by state and forces.
     """
     n, m = check_robot("robot", robot).n, len(robot.actuators)
@@ -55,22 +58,26 @@ def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: Arr
     sizes = (n, robot.positions.size)
     for name, value, counts in (("position", position, sizes), ("velocity", velocity, (n,)), ("force", force, (m,))):
         array = real_array(name, value).astype(float, copy=False)
-        if array.shape not in [(count,) for count in counts] or not np.isfinite(array).all():
+        if array.shape[-1:] not in [(count,) for count in counts] or not np.isfinite(array).all():
             expected = " or ".join(map(str, dict.fromkeys(counts)))
             raise ShapeError(name, expected=f"{expected} finite numbers", got=f"{value!r}")
         given.append(array)
     given[0] = robot.positions.at(given[0])
-    robot.forward_dynamics(*given)  # raises an error if the state is invalid
+    batch = np.shape(robot.forward_dynamics(*given))[:-1]  # raises an error if a state is invalid
+    given = [np.broadcast_to(x, (*batch, x.shape[-1])) for x in given]
     by_position, by_velocity, by_force = _slopes_of_dynamics(robot, given)
-    top = np.hstack(robot.positions.rate_derivatives(given[0], given[1]))
-    A = np.vstack([top, np.hstack([by_position, by_velocity])])
-    return Linearisation(A, np.vstack([np.zeros((n, m)), by_force]))
+    top = np.concatenate(robot.positions.rate_derivatives(given[0], given[1]), axis=-1)
+    A = np.concatenate([top, np.concatenate([by_position, by_velocity], axis=-1)], axis=-2)
+    return Linearisation(A, np.concatenate([np.zeros((*batch, n, m)), by_force], axis=-2))
 
 
 def _slopes_of_dynamics(robot: Robot, given: list[Array]) -> tuple[Array, ...]:
     """Derivatives of the accelerations by position, velocity and force."""
     if has(robot, "forward_dynamics_derivatives"):
         return robot.forward_dynamics_derivatives(*given)
+    if given[0].ndim > 1:
+        rows = [_slopes_of_dynamics(robot, list(row)) for row in zip(*given, strict=True)]
+        return tuple(np.array(slopes) for slopes in zip(*rows, strict=True))
     function = robot.functions["forward_dynamics"]
     names = tuple(argument.name for argument in function.arguments)
     values = {name: x.tolist() for name, x in zip(names, given, strict=True)}

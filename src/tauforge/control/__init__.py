@@ -2,6 +2,7 @@
 
 from tauforge.control.computed_torque import AdaptiveComputedTorque, ComputedTorque, LegSpaceComputedTorque, gains
 from tauforge.control.controller import Controller
+from tauforge.control.linear_feedback import LinearFeedback
 from tauforge.control.proportional import PD, FeedforwardPD, GravityPD
 from tauforge.control.resolved_rate import ResolvedRate
 
@@ -13,6 +14,7 @@ __all__ = [
     "FeedforwardPD",
     "GravityPD",
     "LegSpaceComputedTorque",
+    "LinearFeedback",
     "ResolvedRate",
     "gains",
 ]

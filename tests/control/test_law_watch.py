@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import cProfile
 import gc
 import itertools
+import pstats
 import random
 import threading
 import time
@@ -12,7 +14,9 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from support.own_laws import Base, assert_runs_step_by_step, rollout
+from support.own_laws import ARM, Base, assert_runs_step_by_step, marked_line, rollout
+from tauforge.control import ComputedTorque
+from tauforge.control.law_graph import LawGraph
 
 pytestmark = [pytest.mark.usefixtures("kernels_on"), pytest.mark.fault(35)]
 
@@ -219,3 +223,14 @@ def test_a_collection_of_garbage_is_no_deed_of_a_law():
     assert told
     assert run.stepped_by == "machine code"
     assert gc.isenabled()
+
+
+def test_a_profile_goes_on_after_a_recording():
+    """Of a law of ours and of a user's; up to Python 3.11 a profiler of cProfile is no function."""
+    with cProfile.Profile() as profile:
+        graph = LawGraph(ComputedTorque(ARM), ARM).forces_graph
+        run = rollout(Base())
+        marked_line(Dating)
+    assert graph.outputs
+    assert run.stepped_by == "machine code"
+    assert any(name == "marked_line" for _, _, name in pstats.Stats(profile).stats)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from support.tolerances import ROUNDING, error
 from tauforge.algebra.scalars import ArrayScalar, arctangent, cos, select, sin, sqrt, tanh
 from tauforge.formulations.serial import INVERSE_DYNAMICS
 from tauforge.tracing.counting import Operations, count, critical_path, least_steps
-from tauforge.tracing.graph import cheapest_trace, trace
+from tauforge.tracing.graph import UntraceableError, cheapest_trace, trace
 
 LARGEST = 1e3  # numbers and inverses of divisors on the way through an expression: rounding stays below 1e-7
 CALLS = 80  # of functions, for each operation that is recorded
@@ -223,3 +224,21 @@ def test_signs_of_constants_that_must_be_inside():
         picked, angle = graph.evaluate({"x0": a, "x1": b})
         assert picked == (a if a < -1.0 else b)
         assert angle == math.atan2(a, -2.0)
+
+
+def test_scalars_of_another_recording_are_no_results():
+    kept = []
+    trace(lambda x: kept.append(x[0]) or [x[0]], {"x": 1})
+    with pytest.raises(ValueError, match="scalars of two different recordings cannot be combined"):
+        trace(lambda x: kept, {"x": 1})
+
+
+@pytest.mark.parametrize("ask", [str, "{:.3f}".format, lambda x: x.is_integer(), lambda x: np.exp(np.array([x]))])
+def test_what_is_asked_of_a_number_is_refused_also_where_somebody_catches_it(ask):
+    def formula(x):
+        with suppress(TypeError):
+            ask(x[0])
+        return x
+
+    with pytest.raises(UntraceableError, match="is asked for that is known only when it runs"):
+        trace(formula, {"x": 1})

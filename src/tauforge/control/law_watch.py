@@ -93,13 +93,17 @@ class CallWatch:
         self.known: list[tuple[CodeType, dict[str, Any]]] = []
 
     def __enter__(self) -> Self:
-        self._other, self._collected = sys.getprofile(), gc.isenabled()
+        self._other: Any = sys.getprofile()
+        self._collected = gc.isenabled()
         gc.disable()  # finalisers, and callbacks of the collection, are no part of a law
         sys.setprofile(self._see)
         return self
 
     def __exit__(self, *_: object) -> None:
-        sys.setprofile(self._other)
+        if self._other is None or callable(self._other):
+            sys.setprofile(self._other)
+        else:  # a profiler of cProfile is no function
+            self._other.enable()
         if self._collected:
             gc.enable()
 

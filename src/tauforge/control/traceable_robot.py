@@ -89,11 +89,13 @@ class TraceableRobot:
         """All results, for methods that do more than to call their own formula."""
         scalars = [np.asarray(x).tolist() for x in arguments.values()]
         watching = sys.getprofile()
-        sys.setprofile(None)  # formulas are ours, and have many calls
+        if callable(watching):
+            sys.setprofile(None)  # formulas are ours, and have many calls
         try:
             found = judged_results(self._robot, name, self._robot.model, *scalars, options=options)
         finally:
-            sys.setprofile(watching)
+            if callable(watching):
+                sys.setprofile(watching)
         self.suspicions.extend(found.suspicions)
         recorded = not all(map(is_number, found.values))
         values = law_array(found.values) if recorded else np.array(found.values, float)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from tauforge.algebra.scalars import BINARY, FoldingScalar, Scalar, arctangent, function, is_number, select
+from tauforge.algebra.scalars import BINARY, FoldingScalar, Scalar, arctangent, function, select
 
 ODD = frozenset({"sin", "sign", "tanh", "rint"})
 EVEN = frozenset({"cos", "abs"})
@@ -230,7 +230,7 @@ def cheapest_trace(functions: Sequence[Callable[..., Sequence[Scalar]]], sizes: 
     for f in functions:
         recorder = Recorder()
         arguments = [[recorder.input(f"{name}{k}") for k in range(size)] for name, size in sizes.items()]
-        results = [recorder.constant(float(y)) if is_number(y) else y for y in f(*arguments)]
+        results = [*map(recorder.constant(0.0)._lift, f(*arguments))]
         if recorder.refusal is not None:  # the function may have caught it
             raise recorder.refusal
         outputs = [Output(y.index, y.negative) for y in results]

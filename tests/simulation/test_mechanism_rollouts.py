@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from support.mechanisms import crank_rocker, five_bar
+from support.mechanisms import ball_pendulum, crank_rocker, five_bar
 from support.tolerances import CENTRAL_DIFFERENCES, INTEGRATED, SAME_STEPS, error, error_beside
 from tauforge.robots.mechanism import state_space
 from tauforge.simulation.integrators import RAN_AWAY
@@ -28,17 +28,6 @@ def move(duration: float = 0.1) -> tf.motion.JointMove:
 
 def worst_gap(mechanism: tf.Mechanism, positions: Any) -> float:
     return float(mechanism.loop_gap(positions).max() / mechanism._analysis.size)
-
-
-def ball_pendulum() -> tf.Mechanism:
-    """A bob that hangs from a ball, whose state is a quaternion, and that carries a hinge with a motor."""
-    bob = tf.Body("bob", 1.2, (0.1, 0.05, -0.3), ((0.03, 0.002, 0), (0.002, 0.04, 0.001), (0, 0.001, 0.02)))
-    wheel = tf.Body("wheel", 0.4, (0.1, 0.02, -0.4), ((0.003, 0, 0), (0, 0.002, 0), (0, 0, 0.002)))
-    joints = [
-        tf.Spherical("ball", "ground", "bob", at=(0, 0, 0)),
-        tf.Hinge("spin", "bob", "wheel", at=(0.1, 0, -0.4), axis=(0, 1, 0), actuated=True),
-    ]
-    return tf.Mechanism(bodies=[bob, wheel], joints=joints, name="ball")
 
 
 @pytest.fixture

@@ -255,3 +255,14 @@ def six_rus(independent: str | None = None) -> tf.Mechanism:
         bodies.append(rod)
         joints += own
     return tf.Mechanism(name="6-RUS", bodies=bodies, joints=joints, independent=independent)
+
+
+def ball_pendulum() -> tf.Mechanism:
+    """A bob that hangs from a ball, whose state is a quaternion, and that carries a hinge with a motor."""
+    bob = tf.Body("bob", 1.2, (0.1, 0.05, -0.3), ((0.03, 0.002, 0), (0.002, 0.04, 0.001), (0, 0.001, 0.02)))
+    wheel = tf.Body("wheel", 0.4, (0.1, 0.02, -0.4), ((0.003, 0, 0), (0, 0.002, 0), (0, 0, 0.002)))
+    joints = [
+        tf.Spherical("ball", "ground", "bob", at=(0, 0, 0)),
+        tf.Hinge("spin", "bob", "wheel", at=(0.1, 0, -0.4), axis=(0, 1, 0), actuated=True),
+    ]
+    return tf.Mechanism(bodies=[bob, wheel], joints=joints, name="ball")

@@ -77,19 +77,17 @@ def case_of(kind: str) -> Case:
     return Case(robot, Integrating(robot, *gains), move, initial)
 
 
-def assert_the_same(
-    case: Case, row_options: Callable[[int], dict[str, Any]] = lambda _: {}, compiled: bool = True, **options: Any
-) -> Any:
+def assert_the_same(case: Case, row_options: Callable[[int], dict[str, Any]] = lambda _: {}, **options: Any) -> Any:
     """Each row is that of `simulate`, compiled or not; row_options: what `simulate` takes in place of the rollout's"""
 
     def row(k: int) -> Any:
         return case.run(k, **{**options, **row_options(k)})
 
     runs = case.runs(**options)
-    assert runs.stepped_by.startswith("machine code") == compiled
+    assert runs.stepped_by.startswith("machine code")
     for k in range(ROWS):
         one = row(k)
-        assert one.stepped_by.startswith("machine code") == compiled
+        assert one.stepped_by.startswith("machine code")
         for name in NAMES:
             assert error(getattr(runs, name)[k], getattr(one, name)) < SAME, (k, name)
     with pytest.MonkeyPatch.context() as patch:

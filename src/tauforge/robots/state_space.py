@@ -128,7 +128,8 @@ class StateFormulas(Protocol):
     2. `packed` makes y from a position and a velocity, `position` and `velocity` take it apart.
     3. `rates` gives y' under actuator forces and with loads, such as a payload.
     4. `renewed` puts right what a step leaves.
-    5. `float64_for` says what float32 would not do; empty where it will do.
+    5. `at` is `Positions.at`, from a position that is near.
+    6. `float64_for` says what float32 would not do; empty where it will do.
     Rows that are not good take that step by `StateSpace.rates_under` and `renewed`.
     """
 
@@ -146,6 +147,8 @@ class StateFormulas(Protocol):
     def rates(self, model: Any, y: Scalars, force: Scalars, loads: Loads) -> Judged: ...
 
     def renewed(self, model: Any, y: Scalars) -> Judged: ...
+
+    def at(self, model: Any, coordinates: Scalars, near: Scalars) -> Judged: ...
 
 
 class PlainFormulas:
@@ -176,6 +179,9 @@ class PlainFormulas:
 
     def renewed(self, model: Any, y: Scalars) -> Judged:
         return Judged(list(y))
+
+    def at(self, model: Any, coordinates: Scalars, near: Scalars) -> Judged:
+        return Judged(list(coordinates))
 
 
 def judged_results(

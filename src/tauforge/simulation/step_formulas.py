@@ -348,9 +348,10 @@ class StepFormulas:
         positions = TraceableRobot(self._plant).positions
         position, velocity = map(law_array, seen.values())
         noise, history = law_array(more.get(NOISE, [])), law_array(more.get(HISTORY, []))
-        read = sensing.read(positions, position, velocity, noise, history.reshape(sensing.history_shape))
-        measured, rates, later = map(elements, read)
-        return {"position": measured, "velocity": rates}, later
+        earlier, coordinates = history.reshape(sensing.history_shape), positions.coordinates(position)
+        measured, rates, later = map(elements, sensing.read(positions, coordinates, velocity, noise, earlier))
+        found = self._tainted(self._space.at(self._plant.model, measured, seen["position"]))
+        return {"position": found, "velocity": rates}, later
 
     def _asked(self, more: Columns) -> list[Scalar]:
         """The forces that the law asks for, at the position and the velocity that it sees."""

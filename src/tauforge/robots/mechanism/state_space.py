@@ -328,3 +328,8 @@ class MechanismFormulas:
         doubts = (gap * (1.0 / self.gap), nearness * (1.0 / NEAR_MORE_FREEDOM), sizes(found) * TINY)
         s = with_one_sign(self.mechanism._analysis.parameters, found[: self.cut])
         return Judged([*s, *found[self.cut :]], doubts, (spread * (1.0 / MOST_SPREAD),))
+
+    def at(self, model: Any, coordinates: Scalars, near: Scalars) -> Judged:
+        """By some steps of Newton's method, which are enough from nearby."""
+        *found, gap = formula_results(self.mechanism, "closing_steps", model, coordinates, near)
+        return Judged(found, (gap * (1.0 / self.gap),))

@@ -86,6 +86,9 @@ class PoseFormulas:
     def renewed(self, model: Any, y: Scalars) -> Judged:
         return Judged([*y[:3], *with_positive_w(normalised(Quaternion(*y[3:7]))), *y[7:]])
 
+    def at(self, model: Any, coordinates: Scalars, near: Scalars) -> Judged:
+        return Judged(list(coordinates))
+
 
 def placement_rates(y: Scalars) -> list[Scalar]:
     return [*y[7:10], *quaternion_rates(Quaternion(*y[3:7]), Vector(*y[10:]))]

@@ -152,3 +152,6 @@ def test_a_row_that_is_not_finite_spoils_itself():
         for part in found:
             assert np.isfinite(part[0]).all()
             assert np.isnan(part[1]).all()
+    whole, one = orthogonal_complement(arm, state, np.ones(3)), orthogonal_complement(arm, state[0], np.ones(3))
+    assert [part.shape for part in one] == [part.shape[1:] for part in whole]
+    assert max(error_beside(a[0], b, whole.M[0]) for a, b in zip(whole, one, strict=True)) < FORMULATIONS

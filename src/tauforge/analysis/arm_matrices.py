@@ -46,7 +46,9 @@ class OrthogonalComplement(NamedTuple):
     gravity_wrenches:    (..., 6n)     w^G
     actuator_wrenches:   (..., 6n)     w^A, those of both its joints' actuators on a link: T' w^A is the actuator forces
     constraint_wrenches: (..., 6n)     w^C, nonworking
-    multipliers:         (..., 6n)     lambda, w^C = K' lambda
+    multipliers:         (..., 6n)     lambda, w^C = K' lambda. With the force f and the moment n that a joint of axis e
+                         exerts on its link: e x n about the joint and f (revolute); n about the mass centre of the link
+                         before and e x f (prismatic)
     """
 
     M: Array

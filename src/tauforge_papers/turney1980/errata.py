@@ -9,7 +9,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.evaluation.functions import Formula
 from tauforge.formulations.serial import lagrange_euler, modified_newton_euler, newton_euler, strobing
 from tauforge.formulations.serial.parameters import ArmParameters
-from tauforge.formulations.serial.strobing import ExplicitModel
+from tauforge.formulations.serial.strobing import Coefficients
 from tauforge_papers.misprints import (
     Line,
     Misprint,
@@ -30,7 +30,7 @@ AS_VECTORS = on_random_arms(newton_euler, (BEFORE, "alpha + cross(omega + E_Z * 
 AS_COMPONENTS = on_random_arms(newton_euler, (BEFORE, "alpha + cross(R_down[i] @ (omega + E_Z * qd[i]), E_Z * qd[i])"))
 
 
-def torques(model: ExplicitModel, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+def torques(model: Coefficients, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
     """tau_i = sum_j M_ij qdd_j + sum_jk C^i_jk qd_j qd_k + G_i (T2.11)."""
     n = range(len(qd))
     tau = []
@@ -53,7 +53,7 @@ def with_coefficients(right_indices: bool) -> Formula:
         if not right_indices:
             C = [[[C[i][j][k] for j in n] for i in n] for k in n]
         M, G = lagrange_euler.mass_matrix(arm, q), lagrange_euler.gravity_forces(arm, q)
-        return torques(ExplicitModel(M, C, G), qd, qdd)
+        return torques(Coefficients(M, C, G), qd, qdd)
 
     return forces
 

@@ -19,7 +19,7 @@ InverseDynamics = Callable[[ArmParameters, Scalars, Scalars, Scalars], list[Scal
 Run = Callable[[Scalars, Scalars], list[Scalar]]  # forces of qd and qdd at one q, without gravity
 
 
-class ExplicitModel(NamedTuple):
+class Coefficients(NamedTuple):
     """tau_i = sum_j M_ij qdd_j + sum_jk C^i_jk qd_j qd_k + G_i (T2.11)."""
 
     M: list[list[Scalar]]
@@ -60,11 +60,11 @@ def mass_matrix(inverse_dynamics: InverseDynamics, arm: ArmParameters, q: Scalar
     return acceleration_terms(partial(inverse_dynamics, arm._replace(gravity=ZERO), q), arm.n)
 
 
-def explicit_model(inverse_dynamics: InverseDynamics, arm: ArmParameters, q: Scalars) -> ExplicitModel:
+def explicit_model(inverse_dynamics: InverseDynamics, arm: ArmParameters, q: Scalars) -> Coefficients:
     """M, every C^i_jk and G of an arm: n + n (n + 1) / 2 + 1 runs.
 
     Identity: equals the Lagrange-Euler coefficients.
     """
     rest, run = [0.0] * arm.n, partial(inverse_dynamics, arm._replace(gravity=ZERO), q)
     C, G = velocity_terms(run, arm.n), inverse_dynamics(arm, q, rest, rest)
-    return ExplicitModel(mass_matrix(inverse_dynamics, arm, q), C, G)
+    return Coefficients(mass_matrix(inverse_dynamics, arm, q), C, G)

@@ -32,7 +32,6 @@ STEPS_AT_ONCE = 2**18  # of single rows, between two looks at the keyboard: some
 ROWS_AT_ONCE = 512  # of a recording, which are looked at and completed at once
 PUSHES_AT_ONCE = 2**14  # steps of a disturbance
 PERIODS_AT_ONCE = 4096  # for whose targets there is room
-FINITE = float(np.finfo(float).max)
 SHARED = (*TARGETS, TIME, AHEAD, PUSH_TIME)  # arguments that all rows share
 Named = tuple[Loaded, list[str]]  # machine code, and the names of its arguments
 Places = Mapping[str, Place]  # of operands, by the names of the formulas
@@ -54,7 +53,7 @@ class CompiledLoop:
     state, force: (blocks, numbers, lanes), stepped in place; with limits, forces are followed by those wanted
     own:          makes the steps for rows that the kernels refuse, which become NaN; None leaves them so
     continuous:   whether the law is asked in every stage of a step, which is the control period
-    far:          beyond, `advance` stops; 0 for no limit
+    watched:      whether a row that loses its state stops its block; where others make steps, it does
     NoKernelError where there is no machine code to be had: too many operations, no memory for it, or a method of the
     user's own.
     """
@@ -66,10 +65,10 @@ class CompiledLoop:
         own: Callable[[], MethodLoop] | None = None,
         *,
         continuous: bool = False,
-        far: float = 0.0,
+        watched: bool = False,
     ) -> None:
         self.task, self.formulas, self.space, self.own = task, formulas, task.plant.state_space, own
-        self.continuous, self.far = continuous, far
+        self.continuous, self.watched = continuous, watched or own is not None
         self.reasons: dict[int, str] = {}
         self.by_methods = 0  # steps of single rows that others make
         self._steps: MethodLoop | None = None
@@ -171,8 +170,8 @@ class CompiledLoop:
         """A single row: states (k, m) of each step, from that at a period on, their rates, and the forces.
 
         Forces and rates are those until the last state, and at the end of the run its own. There is the state alone and
-        no force where the first period leads beyond `far`, has forces that are not finite, or is left to the robot's
-        own methods.
+        no force where the first period runs away, has forces that are not finite, or is left to the robot's own
+        methods.
         """
         schedule, m = self.task.schedule, len(self.task.plant.actuators)
         most = max(1, ROWS_AT_ONCE // schedule.substeps)
@@ -279,8 +278,7 @@ class CompiledLoop:
             private=(stages + 1) * size,
             reached=stages * size,
             hold=self.task.schedule.substeps,
-            checked=sum(self.widths) if self.far else int(self.own is not None),
-            limit=self.far or FINITE,
+            watched=self.watched,
         )
 
     def parted(self, y: Array) -> list[Array]:

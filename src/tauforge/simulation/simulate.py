@@ -27,7 +27,7 @@ from tauforge.simulation.closed_loop import ClosedLoop, RecordingBuilder
 from tauforge.simulation.compiled_loop import CompiledLoop, compiled_loop
 from tauforge.simulation.disturbances import Disturbance, WrenchFunction
 from tauforge.simulation.events import SINGULAR_POSE, STOPPED, Event, energy_drift, singular_crossing
-from tauforge.simulation.integrators import FAR, INTEGRATORS, RAN_AWAY, Stop
+from tauforge.simulation.integrators import INTEGRATORS, RAN_AWAY, Stop
 from tauforge.simulation.recording import Recording
 from tauforge.simulation.rollout_task import RolloutTask, Schedule, carrying, prescribed
 from tauforge.simulation.sensors import Sensors
@@ -184,7 +184,7 @@ def steps_of(loop: ClosedLoop, method: str, *, continuous: bool) -> CompiledLoop
     }
     if any(reasons.values()):
         return next(reason for reason, holds in reasons.items() if holds)
-    return compiled_loop(loop.task, continuous=continuous, far=FAR)
+    return compiled_loop(loop.task, continuous=continuous, watched=True)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 A step is a list of calls. Each kernel (`emit_block_module`) works on as many rows as a vector has lanes, whose numbers
 are columns. The calls of three groups are made: those at the begin of a period, those before a record is kept, and all
 others of the step. The last one leaves the state that is reached in memory of its own. It becomes the row's state, and
-a row that is then beyond a limit, or NaN, stops its block, so that somebody else can take this step for it. Blocks do
+a row whose numbers are NaN then stops its block, so that somebody else can take this step for it. Blocks do
 not know of each other, so threads divide them.
 
 The loop is one piece of machine code for all robots and laws. It reads a plan, an array of integers.
@@ -47,7 +47,7 @@ PLAN = (  # the numbers of a plan; addresses are of arrays of the rows that are 
     "block_bytes",  # of the states of a block
     "reached",  # offset in private memory
     "scratch",
-    "checked",  # numbers of a reached state that must be within the limit
+    "watched",  # 1 if rows that lose their state stop their block
     "numbers",  # of a state
     "calls_at",
     "operands_at",
@@ -56,10 +56,9 @@ PLAN = (  # the numbers of a plan; addresses are of arrays of the rows that are 
     "records_at",
     "places_at",  # of the records before each step and at the end, -1 for none
     "done_at",  # steps of each block
-    "stopped_at",  # 1 for blocks with a row that is beyond the limit
+    "stopped_at",  # 1 for blocks with a row that lost its state
     "state_at",
     "before_at",
-    "limit_at",
 )
 STEPS, PLACES_AT = PLAN.index("steps"), PLAN.index("places_at")
 CALL = ("function", "table")  # address, and offset of its table in private memory
@@ -124,7 +123,7 @@ def block_kernel(specification: Specification, shared: Collection[str]) -> Loade
 
 
 def writer_of_walk(machine: Host) -> Writer:
-    """void walk(ptr plan, ptr private, i64 block): the steps of one block, as far as no row is beyond the limit."""
+    """void walk(ptr plan, ptr private, i64 block): the steps of one block, as far as no row loses its state."""
     code = Writer()
 
     def read(base: str, index: int | str) -> str:
@@ -150,14 +149,13 @@ def writer_of_walk(machine: Host) -> Writer:
         found = fields("calls_at", CALL, number)
         code.do(f"call void {pointer(found['function'])}(ptr {code.at('%private', found['table'])}, ptr {scratch})")
 
-    phase, period, failed, far = (code.emit("alloca i64, align 8") for _ in range(4))
+    phase, period, failed = (code.emit("alloca i64, align 8") for _ in range(3))
     plan = {name: read("%plan", k) for k, name in enumerate(PLAN)}
     scratch, reached = (code.at("%private", plan[name]) for name in ("scratch", "reached"))
     private = code.emit("ptrtoint ptr %private to i64")
     first_row = product("%block", plan["lanes"])
     shift = product("%block", plan["block_bytes"])
     state, before = (pointer(sum_of(plan[name], shift)) for name in ("state_at", "before_at"))
-    limit = code.emit(f"load double, ptr {pointer(plan['limit_at'])}, align 8")
     count = code.smaller(code.emit(f"sub i64 {plan['rows']}, {first_row}"), plan["lanes"])
     done = code.emit(f"getelementptr i64, ptr {pointer(plan['done_at'])}, i64 %block")
     start = code.emit(f"load i64, ptr {done}, align 8")
@@ -183,16 +181,10 @@ def writer_of_walk(machine: Host) -> Writer:
         """The address of number j of a row, among columns."""
         return code.emit(f"getelementptr i64, ptr {base}, i64 {sum_of(product(j, plan['lanes']), row)}")
 
-    def beyond(numbers: str, row: str, many: str) -> str:
-        """Is a number of this row not within the limit?"""
-        code.declarations.add("declare double @llvm.fabs.f64(double)")
-        put("0", far)
-        with code.loop(many) as j:
-            x = code.emit(f"load double, ptr {element(numbers, row, j)}, align 8")
-            size = code.emit(f"call double @llvm.fabs.f64(double {x})")
-            with code.when(code.emit(f"fcmp ugt double {size}, {limit}")):
-                put("1", far)
-        return code.emit(f"icmp ne i64 {code.emit(f'load i64, ptr {far}, align 8')}, 0")
+    def is_lost(numbers: str, row: str) -> str:
+        """True where the first number of a row is NaN."""
+        x = code.emit(f"load double, ptr {element(numbers, row, '0')}, align 8")
+        return code.emit(f"fcmp uno double {x}, {x}")
 
     def move(table: str, instant: str) -> None:
         """The operands of a table to where they are at a period or a step."""
@@ -243,10 +235,10 @@ def writer_of_walk(machine: Host) -> Writer:
             put(sum_of(code.emit(f"load i64, ptr {period}, align 8"), "1"), period)
         put(sum_of(step, "1"), done)
         put("0", failed)
-        checks = code.emit(f"icmp ne i64 {plan['checked']}, 0")
-        with code.when(checks), code.loop(count) as row, code.when(beyond(reached, row, plan["checked"])):
-            good = code.emit(f"xor i1 {beyond(state, row, plan['numbers'])}, true")
-            with code.when(good):
+        watched = code.emit(f"icmp ne i64 {plan['watched']}, 0")
+        with code.when(watched), code.loop(count) as row:
+            had_one = code.emit(f"xor i1 {is_lost(state, row)}, true")
+            with code.when(code.emit(f"and i1 {is_lost(reached, row)}, {had_one}")):
                 put("1", failed)
         stop = code.emit(f"icmp ne i64 {code.emit(f'load i64, ptr {failed}, align 8')}, 0")
         with code.when(stop):
@@ -327,7 +319,7 @@ class TimeLoop:
     state:    (blocks, numbers, lanes), which is stepped in place
     private:  bytes of memory that each thread needs for operands of its own
     hold:     steps in a period
-    checked:  numbers of a state, from the first, that must not be beyond `limit` or NaN
+    watched:  whether a row that loses its state, whose numbers are all NaN then, stops its block
     """
 
     def __init__(
@@ -340,12 +332,11 @@ class TimeLoop:
         private: int,
         reached: int,
         hold: int,
-        checked: int = 0,
-        limit: float = 0.0,
+        watched: bool = False,
     ) -> None:
         self.rows, blocks = rows, len(state)
         self.done, self.stopped = np.zeros((2, blocks), np.int64)
-        self.before, self._limit = columns(rows, state.shape[1]), np.array([limit])
+        self.before = columns(rows, state.shape[1])
         each = [call for group in calls for call in group]
         own = _aligned(BYTES * sum(len(call.places) for call in each))
         scratch = own + _aligned(private)
@@ -383,13 +374,12 @@ class TimeLoop:
             "block_bytes": state.strides[0],
             "reached": own + reached,
             "scratch": scratch,
-            "checked": checked,
+            "watched": watched,
             "numbers": state.shape[1],
             "done_at": address(self.done),
             "stopped_at": address(self.stopped),
             "state_at": address(state),
             "before_at": address(self.before),
-            "limit_at": address(self._limit),
         }
         plan |= zip(("period_calls", "early_calls", "late_calls"), map(len, calls), strict=True)
         names = ("calls_at", "operands_at", "moving_at", "stepping_at", "records_at")

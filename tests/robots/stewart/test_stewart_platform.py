@@ -266,6 +266,16 @@ def test_a_leg_counts_by_its_own_data():
     np.testing.assert_allclose(carried[1] - carried[0], expected, atol=1e-10)
 
 
+@pytest.mark.usefixtures("kernels_on")
+@pytest.mark.parametrize("gravity", [np.zeros(3), np.array([0.0, 0.0, -1e-300])], ids=["none", "tiny"])
+def test_gravity_that_varies_may_vanish(gravity):
+    pose, twist, acceleration = random_motion(np.random.default_rng(4), (3,))
+    weightless = PLATFORM.replace(gravity=tuple(gravity))
+    for name, last in (("forward_dynamics", 100 * acceleration), ("inverse_dynamics", acceleration)):
+        found = PLATFORM.kernel(name, varying=["gravity"])(pose, twist, last, gravity)
+        assert error(found, getattr(weightless, name)(pose, twist, last)) < FORMULATIONS
+
+
 def test_replace_and_without_friction():
     state = random_motion(np.random.default_rng(13))
     smooth = PLATFORM.without_friction()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tauforge.algebra.inertias import point_mass_inertia, second_moments
 from tauforge.algebra.linear import independent_rows, solved_by_pivots
-from tauforge.algebra.scalars import Scalar, is_number, sqrt
+from tauforge.algebra.scalars import Scalar, is_number, select, sqrt
 from tauforge.algebra.vectors import E_Z, Matrix, Vector, dot, outer
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.stewart.parameters import Friction, LegParameters, PlatformParameters
@@ -52,7 +52,7 @@ def lumped(p: PlatformParameters) -> LumpedPlatform:
     mass, hx, hy, hz, xx, yy, xy, zz, xz, yz = rest
     second = Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
     g = sqrt(dot(p.gravity, p.gravity))
-    up = E_Z if is_number(g) and g == 0 else p.gravity * (-1.0 / g)
+    up = E_Z if is_number(g) and g == 0 else p.gravity * (-1.0 / select(0.0, g, g, 1.0))
     legs = tuple(lumped_leg(leg, point, m) for leg, point, m in zip(p.legs, points, masses, strict=True))
     return LumpedPlatform(legs, origin, mass, Vector(hx, hy, hz), second, p.friction, up, g)
 

@@ -361,8 +361,13 @@ def test_a_broken_encoder_ends_a_simulation(kernels_on, law):
         controller = lambda t, q, qd: arm.gravity_forces(q)  # noqa: E731
     else:
         controller = tf.control.ComputedTorque(arm)
+    given = {"motion": motion, "duration": 0.1, "control_period": 0.01}
     with pytest.raises(tf.DivergenceError, match="the controller returned non-finite forces at t = 0 s"):
-        tf.simulate(arm, controller, motion, sensors=Broken(), duration=0.1, control_period=0.01)
+        tf.simulate(arm, controller, sensors=Broken(), **given)
+    if law != "gravity":
+        runs = tf.rollout(arm, controller, sensors=Broken(), **given)
+        assert not runs.finite.any()
+        assert runs.stepped_by == "methods: the sensors have a method read of their own"
 
 
 def test_a_bad_row_of_a_rollout(kernels_on):

@@ -239,7 +239,8 @@ def sensing_of(sensors: Sensors | None, robot: Robot, period: float | None) -> S
         raise ModelError(problem, field="sensors", remedy="Give control_period=")
     noise, differenced = (sensors.position_noise, sensors.velocity_noise), sensors.velocity == "differenced"
     delay = whole_delay("sensors.delay", sensors.delay, period)
-    return Sensing(robot.n, sensors.resolution, noise, int(sensors.seed), delay, period or 0.0, differenced)
+    own = None if type(sensors).read is Sensors.read else sensors.read
+    return Sensing(robot.n, sensors.resolution, noise, int(sensors.seed), delay, period or 0.0, differenced, own)
 
 
 def force_limits(robot: Robot, given: ArrayLike | str | None, *, of_rows: bool = False) -> Array | None:

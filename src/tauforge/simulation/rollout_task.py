@@ -106,6 +106,8 @@ class RolloutTask(NamedTuple):
     def why_not_compiled(self) -> str | None:
         """Reason for which law and dynamics have no kernels; None if they may, once the law is recorded."""
         plant, push = self.plant, self.disturbance
+        if self.sensing is not None and self.sensing.own is not None:
+            return "the sensors have a method read of their own"
         if push is not None and push.of_state and not push.traceable:
             return "the disturbance is a function of the state that does not say traceable = True"
         if push is not None and not wrench_load(plant, None):

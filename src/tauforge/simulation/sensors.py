@@ -6,7 +6,7 @@ asked before is memory of the loop: arrays (..., k, numbers), the newest first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from tauforge.errors import ModelError
 from tauforge.robots.robot import Robot
 
 Rows = Array | slice
+Converter = Callable[[Array, Array], tuple[Array, Array]]
 VELOCITIES = ("measured", "differenced")
 
 
@@ -30,6 +31,8 @@ class Sensors:
     delay:    s, a whole number of control periods: the law sees what was read that long ago, and before that the start
               at rest
     velocity: "measured", or "differenced": the change of the measured position in a control period
+
+    A subclass may define another `read`; steps are then made by methods.
     """
 
     def __init__(
@@ -70,6 +73,10 @@ class Sensors:
     def noisy(self) -> bool:
         return self.position_noise > 0 or self.velocity_noise > 0
 
+    def read(self, coordinates: Array, velocity: Array) -> tuple[Array, Array]:
+        """What the converters show of coordinates and velocities (..., n), noise included, at the moment."""
+        return converted(coordinates, self.resolution), velocity
+
 
 class Sensing(NamedTuple):
     """Sensors that are read once in a control period.
@@ -81,6 +88,7 @@ class Sensing(NamedTuple):
     delay:       in control periods
     period:      s; 0 where the law is asked continuously
     differenced: whether velocities are differences
+    own:         a method `read` of the user's own, in place of the converters
     """
 
     n: int
@@ -90,6 +98,7 @@ class Sensing(NamedTuple):
     delay: int
     period: float
     differenced: bool
+    own: Converter | None = None
 
     @property
     def noise_scales(self) -> Array:
@@ -105,7 +114,7 @@ class Sensing(NamedTuple):
         """(N, k, numbers) of earlier readings, which show the starts (N, n) at rest."""
         count, width = self.history_shape
         found = np.zeros((len(coordinates), count, width))
-        found[..., : self.n] = self._converted(coordinates)[:, None]
+        found[..., : self.n] = self._converted(coordinates, 0.0 * coordinates)[0][:, None]
         return found
 
     def read(
@@ -120,7 +129,7 @@ class Sensing(NamedTuple):
             coordinates = coordinates + noise[..., :n]
         if self.noise[1]:
             velocity = velocity + noise[..., -n:]
-        reading = self._converted(coordinates)
+        reading, velocity = self._converted(coordinates, velocity)
         if not self.differenced:
             reading = np.concatenate([reading, velocity], axis=-1)
         known = pushed(reading, history)
@@ -131,10 +140,15 @@ class Sensing(NamedTuple):
             velocity = positions.from_rates(measured, rates, 0.0 * rates)[0]
         return measured, velocity, known[..., : history.shape[-2], :]
 
-    def _converted(self, coordinates: Array) -> Array:
-        if not self.resolution:
-            return coordinates
-        return np.asanyarray(np.rint(coordinates / self.resolution) * self.resolution)
+    def _converted(self, coordinates: Array, velocity: Array) -> tuple[Array, Array]:
+        if self.own is not None:
+            return self.own(coordinates, velocity)
+        return converted(coordinates, self.resolution), velocity
+
+
+def converted(coordinates: Array, resolution: float) -> Array:
+    """Rounded to whole steps; 0 for no converter."""
+    return np.asanyarray(np.rint(coordinates / resolution) * resolution) if resolution else coordinates
 
 
 def pushed(new: Array, past: Array) -> Array:

@@ -216,7 +216,7 @@ def leg_force_parts(
     model: str = EXACT,
     corrections: Sequence[str] = (),
 ) -> LegForceParts:
-    """How much of the leg forces is due to the legs' own weight, inertia and friction (sec. 4.4).
+    """Leg forces and their parts by the legs' own weight, inertia and friction (Dasgupta & Mruthyunjaya sec. 4.4).
 
     pose, twist, acceleration: (..., 6), and external_wrench as for `inverse_dynamics`
     model, corrections:        of the total
@@ -259,7 +259,7 @@ def singular_freedoms(
     characteristic_length: float | None = None,
     tolerance: float = SINGULAR_VALUE,
 ) -> SingularFreedoms:
-    """What a singular pose gives free: Dasgupta & Mruthyunjaya sec. 4.2.
+    """Motions that a singular pose leaves free, and loads that it cannot carry (Dasgupta & Mruthyunjaya sec. 4.2).
 
     pose:                  (..., 6)
     load:                  (..., 6) force and moment at the platform's origin, base axes; default the weight of all

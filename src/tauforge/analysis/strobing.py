@@ -103,7 +103,7 @@ class ExplicitModelCost(NamedTuple):
 
 
 def explicit_model_cost(arm: SerialArm, formulation: str | None = None) -> ExplicitModelCost:
-    """What `explicit_model` of an arm costs with a formulation, by default the one of a plain call.
+    """Cost of `explicit_model` of an arm with a formulation, by default the one of a plain call.
 
     Identity: grows with n^2 for M and with n^3 for C (`strobing_cost`).
     """
@@ -144,7 +144,7 @@ class StrobingCost(NamedTuple):
 
 
 def strobing_cost(n: int, outward: float, inward: float) -> StrobingCost:
-    """What M and the C^i_jk of n joints cost, from the operations per link of an outward (k) and an inward pass (d)."""
+    """Cost of M and the C^i_jk of n joints, from the operations per link of an outward (k) and an inward pass (d)."""
     if not isinstance(n, int) or isinstance(n, bool) or n < 1:
         raise ModelError(f"expected a whole number >= 1, got {n!r}", field="n")
     k, d = non_negative(outward, "outward"), non_negative(inward, "inward")

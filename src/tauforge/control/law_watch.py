@@ -210,7 +210,7 @@ def look(x: Any, depth: int = DEPTH, seen: dict[int, Any] | None = None) -> Any:
 
 
 def _parts(x: Any) -> list[Any]:
-    """What an object keeps, as far as Python tells."""
+    """Attributes and contents that an object keeps, as far as Python tells."""
     owner = getattr(x, "__self__", None)
     kept = [object.__getstate__(x), None if isinstance(owner, ModuleType) else owner]  # attributes and slots
     if kept == [None, None] and not isinstance(x, FunctionType | np.ufunc):

@@ -228,7 +228,7 @@ def whole_delay(name: str, delay: float, period: float | None) -> int:
 
 
 def sensing_of(sensors: Sensors | None, robot: Robot, period: float | None) -> Sensing | None:
-    """What sensors do in a run. period: s, None where the law is asked continuously"""
+    """The sensors of a run. period: s, None where the law is asked continuously"""
     if sensors is None:
         return None
     if not isinstance(sensors, Sensors):

@@ -29,7 +29,7 @@ Acceleration = Callable[[Array, Array, Array, Array | None], Array]  # of positi
 Wrench = Callable[[float, Array], Array | None]  # of the time since a step began, and of states
 RatesUnder = Callable[[Array, Array, Array | None], Array]  # of states, forces and wrenches
 NO_FORCES = "the actuator forces are not finite"
-NO_WRENCH = "the disturbance returned a non-finite wrench"
+LOST_WRENCH = "the disturbance returned a non-finite wrench"
 
 
 class MethodLoop:
@@ -128,7 +128,7 @@ class MethodLoop:
         def wrench(t: float, y: Array) -> Array | None:
             found = of_row(t, y[None])
             if found is not None and not np.isfinite(found).all():
-                raise ConvergenceError(NO_WRENCH, residual=np.nan, iterations=0)
+                raise ConvergenceError(LOST_WRENCH, residual=np.nan, iterations=0)
             return None if found is None else found[0]
 
         try:

@@ -31,8 +31,8 @@ ADDED = ("columns", "wrapped", "coordinates")  # texts that files of older versi
 EVENTS = ("event_time", "event_what", "event_which")
 REPEATS = ("event_count", "event_last")  # of events, which files of older versions do not have
 ARRAYS = ("position", "velocity", "acceleration", "force", "target_position", "target_velocity")
-TOOL = "tool_error"  # of runs that have one
-NUMBERS = ("time", "event_time", *ARRAYS, *REPEATS, TOOL)
+TOOL_ERROR = "tool_error"  # of runs that have one
+NUMBERS = ("time", "event_time", *ARRAYS, *REPEATS, TOOL_ERROR)
 MEMBERS = 100  # of the zip file, at most; ours have 22
 MAX_HEADER = 2000  # characters of an array's header
 ROLLOUT_ARRAYS = (
@@ -49,7 +49,7 @@ def write_npz(run: Recording, file: IO[bytes]) -> None:
     events = {name: [event[k] for event in happened] for k, name in enumerate((*EVENTS, *REPEATS))}
     arrays: dict[str, Any] = {name: getattr(run, name) for name in ("time", *ARRAYS)}
     arrays |= {name: np.array(value) for name, value in (texts | events).items()}
-    arrays |= {} if run.tool_error is None else {TOOL: run.tool_error}
+    arrays |= {} if run.tool_error is None else {TOOL_ERROR: run.tool_error}
     np.savez_compressed(file, **arrays)
 
 
@@ -124,7 +124,7 @@ def read_recording(path: Path, max_bytes: int) -> dict[str, Any]:
     if path.suffix.lower() == ".csv":
         return _of_table(read_csv(path))
     try:
-        found = _read_npz(path, ("time", *ARRAYS, *TEXTS, "robot", *EVENTS), (*ADDED, *REPEATS, TOOL), max_bytes)
+        found = _read_npz(path, ("time", *ARRAYS, *TEXTS, "robot", *EVENTS), (*ADDED, *REPEATS, TOOL_ERROR), max_bytes)
         _check_shapes(found)
         with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused
             # in the type that is kept: differences of unsigned numbers are never negative, and large ones may be equal
@@ -133,7 +133,7 @@ def read_recording(path: Path, max_bytes: int) -> dict[str, Any]:
         _check_texts(found)
     except ModelError as error:
         raise error.located(path) from None
-    arrays: dict[str, Any] = {name: numbers[name] for name in ("time", *ARRAYS, TOOL) if name in numbers}
+    arrays: dict[str, Any] = {name: numbers[name] for name in ("time", *ARRAYS, TOOL_ERROR) if name in numbers}
     arrays |= {name: tuple(map(str, found[name])) for name in (*TEXTS, *ADDED) if name in found}
     once = numbers["event_time"]
     repeats = numbers.get("event_count", np.ones_like(once)), numbers.get("event_last", once)
@@ -242,7 +242,7 @@ def _check_shapes(found: Mapping[str, Array]) -> None:
     named = found["coordinates"].shape if "coordinates" in found else (0,)
     own = named if len(named) == 1 and columns and 0 < named[0] <= columns[0] else columns
     shapes = dict.fromkeys(ARRAYS, (*rows, *own)) | {"time": rows, "force": (*rows, *actuators), "robot": ()}
-    shapes |= {"position": (*rows, *columns), "coordinates": own, TOOL: (*rows, 6)}
+    shapes |= {"position": (*rows, *columns), "coordinates": own, TOOL_ERROR: (*rows, 6)}
     shapes |= dict.fromkeys(("names", "units"), columns) | dict.fromkeys(("force_names", "force_units"), actuators)
     shapes |= dict.fromkeys((*EVENTS, *REPEATS), found["event_time"].shape[:1])
     if len(rows) != 1 or rows[0] < 1 or len(columns) != 1 or len(actuators) != 1:

@@ -138,7 +138,7 @@ class RolloutTask(NamedTuple):
 
     @property
     def constants(self) -> list[Any]:
-        """What formulas take besides and in their order: gains, `plant_numbers` and limits, for all rows or each."""
+        """Further arguments of formulas, in their order: gains, `plant_numbers` and limits, for all rows or each."""
         return [*self.gains.values(), *self.plant_numbers.values(), *([] if self.limits is None else [self.limits])]
 
     def formulas(self, *, alone: bool = False) -> StepFormulas:

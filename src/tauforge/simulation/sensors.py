@@ -74,7 +74,7 @@ class Sensors:
         return self.position_noise > 0 or self.velocity_noise > 0
 
     def read(self, coordinates: Array, velocity: Array) -> tuple[Array, Array]:
-        """What the converters show of coordinates and velocities (..., n), noise included, at the moment."""
+        """Coordinates and velocities (..., n), with their noise, as the converters show them at the moment."""
         return converted(coordinates, self.resolution), velocity
 
 
@@ -152,7 +152,7 @@ def converted(coordinates: Array, resolution: float) -> Array:
 
 
 def pushed(new: Array, past: Array) -> Array:
-    """What is remembered (..., k, w), with the newest (..., w) before it."""
+    """The past (..., k, w) with the newest (..., w) before it."""
     return np.concatenate([new[..., None, :], past], axis=-2)
 
 
@@ -176,7 +176,7 @@ class Noise:
 
 
 class Actuation:
-    """What a law by its own methods sees, and what actuators make of its answer.
+    """State that a law by its own methods sees, and forces that actuators make of its answer.
 
     limits: (m,) or (N, m), or None
     delay:  in control periods

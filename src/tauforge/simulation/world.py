@@ -157,7 +157,7 @@ class World:
 
     @property
     def reasons(self) -> dict[int, str] | None:
-        """Why rows are NaN, by their numbers; None on a GPU."""
+        """Reasons for which rows are NaN, by their numbers; None on a GPU."""
         return None if self._rows.loop is None else self._rows.loop.reasons
 
     @property
@@ -275,7 +275,7 @@ def _start(robot: Robot, rows: int, like: Any) -> tuple[Any, Any]:
 
 
 def _here(name: str, value: Any) -> Any:
-    """What is given in the processor's memory, for NumPy."""
+    """The value in the processor's memory, for NumPy."""
     if is_on_gpu(value):
         return arrays.on_device(name, value).get()
     choice = choice_of((value,))

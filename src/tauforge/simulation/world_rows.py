@@ -19,7 +19,7 @@ from tauforge.simulation.rollouts import loop_of
 Found = Sequence[Any]  # positions (n, N) and velocities (n, n), new arrays
 
 
-class Rows(Protocol):
+class WorldRows(Protocol):
     """All rows, where they are stepped. loop: what steps them and knows their reasons; None on a GPU"""
 
     @property
@@ -131,7 +131,7 @@ class GpuRows:
         return self.read()
 
 
-def rows_of(task: RolloutTask) -> Rows:
+def rows_of(task: RolloutTask) -> WorldRows:
     if task.on_gpu:
         return GpuRows(task)
     loop = loop_of(task)

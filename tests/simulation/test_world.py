@@ -108,18 +108,18 @@ def test_arrays_of_other_libraries(library: str) -> None:
     world, there = tf.World(ARM, 6), tf.World(ARM, 6, like=xp.zeros(1))
     world.reset(None, *start)
     first = there.reset(None, *(xp.asarray(x) for x in start))
-    kept = np.array(first[0])
+    kept = np.asarray(first[0]).copy()
     for k in range(3):
         right = world.step(forces[:, k])
         for given in (forces[:, k], xp.asarray(forces[:, k]))[k % 2 :][:1]:
             mine = there.step(given)
         for a, b in zip(mine, right, strict=True):
             assert type(a) is type(xp.zeros(1))
-            assert error(np.array(a), b) < SINGLE * 10
-    assert np.array_equal(np.array(first[0]), kept)
+            assert error(np.asarray(a), b) < SINGLE * 10
+    assert np.array_equal(np.asarray(first[0]), kept)
     assert type(there.position) is type(xp.zeros(1))
     mask = xp.asarray(np.arange(6) < 2)
-    assert np.array(there.reset(mask)[0])[0] == pytest.approx(ARM.positions.default, rel=SINGLE)
+    assert np.asarray(there.reset(mask)[0])[0] == pytest.approx(ARM.positions.default, rel=SINGLE)
     assert type(world.step(xp.asarray(forces[:, 0]))[0]) is type(xp.zeros(1))
     assert type(world.step(xp.zeros((6, 3), dtype=int))[0]) is type(xp.zeros(1))
     assert type(world.step()[0]) is np.ndarray

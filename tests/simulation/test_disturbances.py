@@ -143,3 +143,16 @@ def test_there_are_no_gradients_through_disturbances() -> None:
     law = ComputedTorque(arm.robot)
     with pytest.raises(tf.UnsupportedFeatureError, match="no gradients through sensors and disturbances"):
         tf.differentiable_rollout(arm.robot, law, arm.move, control_period=0.01, disturbance=lambda t: np.zeros(6))
+
+
+@pytest.mark.parametrize("period", [None, 0.01])
+def test_a_push_is_not_asked_for_after_the_end(period: float | None) -> None:
+    def table(t: float) -> Any:
+        assert t <= 0.05 + 1e-12
+        return np.ones(6)
+
+    arm = tf.load("planar-2r")
+    law, move = tf.control.ComputedTorque(arm), tf.motion.JointMove([0, 0], [0.1, 0.1], duration=0.05)
+    run = tf.simulate(arm, law, move, control_period=period, disturbance=table)
+    assert run.stepped_by == "machine code"
+    assert run.time[-1] == pytest.approx(0.05)

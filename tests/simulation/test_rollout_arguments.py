@@ -30,6 +30,33 @@ def test_forces_have_limits_of_each_row(case: Case) -> None:
     assert_the_same(case, force_limits=float(most.min()))
 
 
+def test_infinite_limits_are_none(case: Case) -> None:
+    """They must not leave rows to methods, as what is not finite does; "robot" gives them where a robot has none."""
+    free = case.runs()
+    runs = case.runs(force_limits=np.inf)
+    assert runs.stepped_by == free.stepped_by
+    assert np.array_equal(runs.position, free.position)
+    assert not runs.clipped.any()
+
+
+def test_nobody_senses_or_delays_where_there_is_no_law() -> None:
+    """A motion that runs away is left to methods, which take over what the loop remembers."""
+    arm = tf.load("planar-2r")
+    run = {
+        "initial": ([0, 0], [0, 0]),
+        "duration": 1.0,
+        "control_period": 0.01,
+        "disturbance": lambda t: np.full(6, 1e12),
+    }
+    with pytest.raises(tf.DivergenceError, match="the motion ran away"):
+        tf.simulate(arm, **run, sensors=tf.Sensors(bits=16, delay=0.01), delay=0.01)
+
+
+def test_a_recording_is_of_a_robot(case: Case) -> None:
+    with pytest.raises(tf.ModelError, match="robot: expected a robot"):
+        case.runs().recording(0, "puma560")
+
+
 def test_simulations_take_forces_and_a_payload(case: Case) -> None:
     """Beside those of a law, and alone: the period of the run is then theirs."""
     rng, m = np.random.default_rng(2), len(case.robot.actuators)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -132,6 +134,8 @@ def test_fields_that_cannot_be_changed() -> None:
         world.reset(varying={"gravity": np.ones(3)})
     with pytest.raises(tf.ShapeError, match=r"mass: expected \(1, 3\) or \(3,\) numbers, got \(2, 3\)"):
         world.reset([1], varying={"mass": np.ones((2, 3))})
+    with pytest.raises(tf.ShapeError, match=r"varying: expected arrays by name, such as .*, got 3"):
+        world.reset(varying=3)
 
 
 def test_methods_that_make_steps_know_of_other_numbers() -> None:
@@ -149,3 +153,29 @@ def test_methods_that_make_steps_know_of_other_numbers() -> None:
     assert np.array_equal(found, expected)
     assert np.abs(found - before).max() > 1e-4
     assert len({"machine code", by, world.stepped_by}) == 3  # methods made steps in both runs
+
+
+def test_threads_wait_for_each_other(monkeypatch: Any) -> None:
+    """Steps of a world have records and places of their own: those of another thread must not come between."""
+    world, inside, most = tf.World(ARM, 2), [0], [0]
+    step, put = world._rows.step, world._rows.put
+
+    def alone(method: Any) -> Any:
+        def called(*given: Any) -> Any:
+            inside[0] += 1
+            most[0] = max(most[0], inside[0])
+            time.sleep(0.02)
+            answer = method(*given)
+            inside[0] -= 1
+            return answer
+
+        return called
+
+    monkeypatch.setattr(world._rows, "step", alone(step))
+    monkeypatch.setattr(world._rows, "put", alone(put))
+    threads = [threading.Thread(target=work) for work in (world.step, world.reset, world.step)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ Law = Controller | Callable[[float, Array, Array], ArrayLike] | None
 State = tuple[ArrayLike, ArrayLike]
 STEP_ROUNDING = 1e-9  # how far from a whole number of steps rounding may take a period or a duration, relative
 MOST_STEPS = 10**9
+NO_LIMIT = float(np.finfo(np.float32).max)  # of forces, in place of infinity
 MOTION_SAMPLES = 201  # instants at which the angles of a motion are looked at
 TWO_TURNS = 4 * math.pi  # rad, or rad/s: few motions go beyond, and many numbers of degrees do
 
@@ -212,6 +213,11 @@ def whole_steps(name: str, length: float, step: float) -> int:
     return count
 
 
+def check_by_name(name: str, given: object) -> None:
+    if not isinstance(given, Mapping | None):
+        raise ShapeError(name, expected="arrays by name, such as {'mass': ...}", got=repr(given))
+
+
 def whole_number(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise ShapeError(name, expected="a whole number >= 1", got=repr(value))
@@ -261,4 +267,5 @@ def force_limits(robot: Robot, given: ArrayLike | str | None, *, of_rows: bool =
         if not fits or not (limits > 0).all():
             expected = f"one number > 0, or {m}" + (f", or (N, {m})" if of_rows else "")
             raise ShapeError("force_limits", expected=expected, got=f"{given!r}")
+    limits = np.minimum(limits, NO_LIMIT)  # kernels refuse rows with infinities
     return np.broadcast_to(limits, (*limits.shape[:-1], m)) if m else None

@@ -344,6 +344,7 @@ class CompiledLoop:
         if self.push is not None and task.disturbance is not None:
             first, last = begin * task.schedule.substeps, end * task.schedule.substeps
             times = stage_times(task.schedule.step, np.arange(first, last + 1))
+            times = np.minimum(times, task.schedule.step * task.schedule.periods * task.schedule.substeps)
             self.push_times[: len(times)] = times
             if WRENCH in self.formulas.push:
                 fill(self.push[:, : len(times)], np.moveaxis(task.disturbance.sampled(times), -2, 0))

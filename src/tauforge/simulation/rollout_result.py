@@ -16,6 +16,7 @@ from tauforge.evaluation.array_libraries import arithmetic_of
 from tauforge.files import written_whole
 from tauforge.kernels.cuda.arrays import is_on_gpu
 from tauforge.robots.robot import Robot
+from tauforge.simulation.checks import check_robot
 from tauforge.simulation.closed_loop import ClosedLoop, RecordingBuilder, error_of_tool
 from tauforge.simulation.compiled_loop import Force
 from tauforge.simulation.events import STOPPED, Event, singular_crossing
@@ -107,6 +108,7 @@ class Rollout:
         if robot is None:
             remedy = "Give the robot that moved in this row"
             raise ModelError("the robot is not kept on a GPU and in files", field="robot", remedy=remedy)
+        check_robot("robot", robot)
         position, velocity, force = (_on_processor(x[row]) for x in (self.position, self.velocity, self.force))
         clipped = np.zeros(force.shape, bool) if self.clipped is None else _on_processor(self.clipped[row])
         sound = np.asarray(np.isfinite(np.concatenate([position, velocity], axis=-1)).all(axis=-1))

@@ -234,8 +234,7 @@ def rollout_task(
     every = min(checks.whole_number("record_every", record_every), periods)
     schedule = Schedule(h, period, substeps, periods, every)
     for name, given in (("varying", varying), ("gains", gains)):
-        if not isinstance(given, Mapping | None):
-            raise ShapeError(name, expected="arrays by name, such as {'mass': ...}", got=repr(given))
+        checks.check_by_name(name, given)
     fields, own_gains = _fields(real, varying or {}), _gains(controller, gains or {})
     if payload is not None and not isinstance(payload, Payload):
         raise ShapeError("payload", expected="a Payload", got=repr(payload))

@@ -121,6 +121,8 @@ def simulate(
     schedule, limits = Schedule(h, period, hold or 1, periods, every), checks.force_limits(real, force_limits)
     sensing = checks.sensing_of(sensors, real, control_period)
     late = checks.whole_delay("delay", delay, control_period)
+    if controller is None:  # nobody sees or asks for anything
+        sensing, late = None, 0
     state = position[None], velocity[None]
     push = None if disturbance is None else Disturbance(disturbance, real)
     task = RolloutTask(law, real, motion, *state, {}, {}, None, added, schedule, limits, sensing, late, push)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from threading import Lock
 from typing import Any, NoReturn
 
 import numpy as np
@@ -48,7 +49,7 @@ class World:
 
     Arrays of torch and JAX on the processor may also be given without `like`: the answer to a call is of their library.
     Every result has memory of its own. Steps are not differentiated, nor recorded by `jax.jit`
-    (`differentiable_rollout` gives gradients). One thread at a time may step a world.
+    (`differentiable_rollout` gives gradients). A thread that steps or resets a world waits for others that do.
     A row that runs away, beyond 1e9 rad, m or a rate, or that has no accelerations, is NaN until it is reset, and
     touches no other row.
     Identity: steps under forces are those of `rollout(forces=...)`, to the last bit.
@@ -71,6 +72,7 @@ class World:
         given: dict[str, Any] = {"varying": varying, "payload": payload, "force_limits": force_limits}
         task = rollout_task(robot, initial=initial, step=step, duration=step, control_period=step, **given)
         m, limits, dtype = len(robot.actuators), task.limits, task.position.dtype
+        self._lock = Lock()
         self._count, self._begun = 0, np.zeros(self.n, int)  # steps: those made, and those made when a row was reset
         self._shapes, self._fields = [(self.n, m), (m,)], dict[str, Array]()
         self._xp: Any = arrays.cupy() if task.on_gpu else np
@@ -99,7 +101,7 @@ class World:
         forces: (n, m) or (m,) N m or N, held over all steps; None for none
         """
         count = checks.whole_number("steps", steps)
-        with self._place():
+        with self._lock, self._place():
             found = self._rows.step(self._forces(forces), count)
             self._count += count
             return self._answer(found, forces)
@@ -119,10 +121,16 @@ class World:
         velocity: (k, n) or (n,); None for rest
         varying:  other numbers of fields that the World was made with, (k, ...), or one for all these rows
         """
-        chosen, robot, space = self._chosen(rows), self.robot, self.robot.state_space
+        chosen, robot = self._chosen(rows), self.robot
         q = robot.positions.default if position is None else self._state("position", position, len(chosen))
         qd = np.zeros(robot.n) if velocity is None else self._state("velocity", velocity, len(chosen))
-        self._vary(chosen, varying or {})
+        checks.check_by_name("varying", varying)
+        with self._lock:
+            self._vary(chosen, varying or {})
+            return self._put(chosen, q, qd, position, velocity)
+
+    def _put(self, chosen: Array, q: Array, qd: Array, *given: Any) -> tuple[Any, Any]:
+        robot, space = self.robot, self.robot.state_space
         q, qd = (np.broadcast_to(x, (len(chosen), x.shape[-1])) for x in (robot.positions.at(q, on_failure="nan"), qd))
         with np.errstate(all="ignore"):
             y = np.array(space.pack(q, qd))
@@ -138,7 +146,7 @@ class World:
             reasons.update((int(chosen[k]), why) for k, why in lost.items())
         with self._place():
             self._rows.put(chosen, y)
-            return self._answer(self._rows.read(), position, velocity)
+            return self._answer(self._rows.read(), *given)
 
     @property
     def position(self) -> Any:

@@ -319,3 +319,14 @@ def test_adaptive_integration_agrees() -> None:
         initial = (start[0][k], start[1][k])
         one = tf.simulate(robot, initial=initial, duration=0.1, step=0.01, method="dormand-prince")
         assert error(runs.position[k], one.position, core=2) < INTEGRATED
+
+
+def test_rates_of_varied_rows_under_a_wrench() -> None:
+    """What steps by methods take where kernels refuse a row: those of each robot alone."""
+    robot = tf.load("five-bar")
+    space, mass = robot.state_space, np.array([[1.0] * 4, [2.0] * 4])
+    y = np.tile(space.pack(robot.positions.default, np.zeros(2)), (2, 1))
+    found = space.rates_under(y, np.ones((2, 2)), np.ones((2, 6)), {"mass": mass})
+    for row in range(2):
+        alone = robot.replace(mass=mass[row]).state_space.rates_under(y[row], np.ones(2), np.ones(6))
+        assert found[row] == pytest.approx(alone, rel=1e-9)

@@ -275,7 +275,12 @@ class MechanismState(StateSpace):
     ) -> tuple[Array, ...]:
         options: dict[str, Any] = {"by": by} if by else {}
         if fields:
-            kernel = self.robot.kernel(function, varying=tuple(fields), **options)
+            kernel, evaluator = self.robot.kernel(function, varying=tuple(fields), **options), self.robot._evaluator
+            loads = tuple(arguments)[len(evaluator.functions[function].arguments) :]
+            if loads:
+                kernel = evaluator.kernel_on(
+                    "cpu", evaluator.request(function, loads, options, tuple(fields)), "float64"
+                )
             found = kernel(*arguments.values(), *fields.values())
             return found if isinstance(found, tuple) else (found,)
         return tuple(self.robot._evaluator(function, arguments, **options))

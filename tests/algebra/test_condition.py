@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.strategies import seeds
-from tauforge.algebra.condition import LARGEST_RATIO, SURE, Squares, bidiagonal, condition, power_sums
+from tauforge.algebra.condition import LARGEST_RATIO, SURE, Squares, bidiagonal, condition, extremes, power_sums
 from tauforge.algebra.scalars import ArrayScalar
 
 EPSILON = np.finfo(float).eps
@@ -46,6 +46,16 @@ def test_one_row_or_column_is_as_well_conditioned_as_can_be(shape):
     """There is one singular value, so nothing is computed: a state in which it vanishes is none of doubt."""
     rows = [[ArrayScalar(np.array([0.0, 3.0])) for _ in range(shape[1])] for _ in range(shape[0])]
     assert condition(rows) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("shape", [(1, 6), (6, 1)])
+def test_one_row_or_column_has_one_singular_value(shape):
+    entries = np.random.default_rng(1).normal(size=(6, 2))
+    rows = np.reshape([ArrayScalar(x) for x in entries], shape).tolist()
+    low, high, *doubts = extremes(rows)
+    assert np.allclose(low.value, (entries**2).sum(axis=0), rtol=ROUNDINGS * EPSILON)
+    assert low is high
+    assert doubts == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("decades", [0.5, 3, 8, 12])

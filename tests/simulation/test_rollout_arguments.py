@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -120,6 +121,15 @@ def test_rollouts_in_files(case: Case, tmp_path: Any) -> None:
     assert back.reasons == runs.reasons == {}
     with pytest.raises(tf.ModelError, match=r"robot: the robot is not kept on a GPU and in files\. Give the"):
         back.recording(1)
+    assert back.recording(1, case.robot) == runs.recording(1)
+
+
+def test_rollouts_travel_without_the_users_functions() -> None:
+    case = case_of("arm")
+    runs = case.runs(disturbance=lambda t: np.array([t, 0, 0, 0, 0, 0]))
+    back = pickle.loads(pickle.dumps(runs))
+    assert np.array_equal(back.position, runs.position)
+    assert back.task is None
     assert back.recording(1, case.robot) == runs.recording(1)
 
 

@@ -93,6 +93,19 @@ def seen_by(sensors: tf.Sensors | None, **options: Any) -> tuple[Any, ...]:
     return run, *map(np.array, zip(*found, strict=True))
 
 
+def test_delays_that_outlast_the_run() -> None:
+    """Nothing arrives, however late it would; many numbers that wait are passed on by methods."""
+    case = case_of("arm")
+    runs = case.runs(delay=1e3)
+    assert runs.stepped_by == "machine code"
+    assert not runs.force.any()
+    blind = case.run(0, sensors=tf.Sensors(delay=1e3))
+    assert error(blind.position[-1], case.run(0, sensors=tf.Sensors(delay=PERIOD * 100)).position[-1]) < SAME
+    long = {"duration": 3.0, "delay": 700 * PERIOD}
+    told = "methods: delays have 2100 numbers wait, more than 2000"
+    assert case.runs(**long).stepped_by == case.run(0, **long).stepped_by == told
+
+
 def test_late_sensors_show_the_start_at_rest_and_then_what_was() -> None:
     run, q, qd, _ = seen_by(tf.Sensors(delay=0.015))
     assert np.array_equal(q[3:], run.position[::5][:-3])

@@ -224,17 +224,17 @@ def whole_number(name: str, value: object) -> int:
     return int(value)
 
 
-def whole_delay(name: str, delay: float, period: float | None) -> int:
-    """In control periods. period: s, None without one"""
+def whole_delay(name: str, delay: float, period: float | None, periods: int) -> int:
+    """In control periods, no more than outlast a run of so many. period: s, None without one"""
     if not isinstance(delay, int | float | np.number) or isinstance(delay, bool) or not 0 <= delay < math.inf:
         raise ShapeError(name, expected="a number >= 0", got=repr(delay))
     if delay and period is None:
         raise ModelError("a delay needs a control period", field=name, remedy="Give control_period=")
-    return whole_steps(name, float(delay), period) if delay and period is not None else 0
+    return min(whole_steps(name, float(delay), period), periods + 1) if delay and period is not None else 0
 
 
-def sensing_of(sensors: Sensors | None, robot: Robot, period: float | None) -> Sensing | None:
-    """The sensors of a run. period: s, None where the law is asked continuously"""
+def sensing_of(sensors: Sensors | None, robot: Robot, period: float | None, periods: int) -> Sensing | None:
+    """The sensors of a run of so many periods. period: s, None where the law is asked continuously"""
     if sensors is None:
         return None
     if not isinstance(sensors, Sensors):
@@ -244,7 +244,7 @@ def sensing_of(sensors: Sensors | None, robot: Robot, period: float | None) -> S
         problem = why if sensors.noisy else "differences of positions need a sampling period"
         raise ModelError(problem, field="sensors", remedy="Give control_period=")
     noise, differenced = (sensors.position_noise, sensors.velocity_noise), sensors.velocity == "differenced"
-    delay = whole_delay("sensors.delay", sensors.delay, period)
+    delay = whole_delay("sensors.delay", sensors.delay, period, periods)
     own = None if type(sensors).read is Sensors.read else sensors.read
     return Sensing(robot.n, sensors.resolution, noise, int(sensors.seed), delay, period or 0.0, differenced, own)
 

@@ -41,7 +41,7 @@ class Rollout:
     clipped:         (N, k, m) which actuators give less than is wanted; None without force limits
     target_velocity: (k, n) likewise; None where it is not known
     wrench:          (k, 6) or (N, k, 6) of the disturbance; None without one
-    task:            what ran; None in a file
+    task:            what ran; None in a file and in a pickle
     reasons:         why rows are NaN from some instant on, by their numbers; None on a GPU
     stepped_by:      as in `Recording`; files do not keep it
     """
@@ -58,6 +58,10 @@ class Rollout:
     task: RolloutTask | None = None
     reasons: dict[int, str] | None = None
     stepped_by: str = MACHINE_CODE
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the task, which may hold functions of the user that cannot be pickled."""
+        return {**vars(self), "task": None}
 
     def __repr__(self) -> str:
         runs, instants = self.position.shape[:2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
@@ -32,6 +33,7 @@ from tauforge.simulation.step_formulas import Given, StepFormulas, field_shape
 from tauforge.validation import did_you_mean
 
 ONE_BY_ONE = "Call tf.rollout once for each value, with a law that has it"
+MOST_WAITING = 2000  # numbers that a kernel of a law passes on for delays: it takes seconds to compile
 AS_A_CLASS = (
     "Subclass tauforge.control.Controller and define force(t, position, velocity, target) for the states (N, n) of all "
     "rows, or use tf.simulate, which takes any callable"
@@ -108,6 +110,11 @@ class RolloutTask(NamedTuple):
         plant, push = self.plant, self.disturbance
         if self.sensing is not None and self.sensing.own is not None:
             return "the sensors have a method read of their own"
+        waiting = self.delay * len(plant.actuators) + (
+            0 if self.sensing is None else math.prod(self.sensing.history_shape)
+        )
+        if waiting > MOST_WAITING:
+            return f"delays have {waiting} numbers wait, more than {MOST_WAITING}"
         if push is not None and push.of_state and not push.traceable:
             return "the disturbance is a function of the state that does not say traceable = True"
         if push is not None and not wrench_load(plant, None):
@@ -242,7 +249,8 @@ def rollout_task(
     shapes = _leading(real, fields, payload, own_gains, controller)
     if added is not None:
         shapes["forces"] = added.shape[:-2]
-    sensing, late = checks.sensing_of(sensors, real, period), checks.whole_delay("delay", delay, period)
+    sensing = checks.sensing_of(sensors, real, period, periods)
+    late = checks.whole_delay("delay", delay, period, periods)
     limits = checks.force_limits(real, force_limits, of_rows=True)
     if limits is not None:
         shapes["force_limits"] = limits.shape[:-1]

@@ -119,8 +119,8 @@ def simulate(
         raise ModelError("forces are held in control periods", field="forces", remedy="Give control_period=")
     law = controller if isinstance(controller, Controller) else None
     schedule, limits = Schedule(h, period, hold or 1, periods, every), checks.force_limits(real, force_limits)
-    sensing = checks.sensing_of(sensors, real, control_period)
-    late = checks.whole_delay("delay", delay, control_period)
+    sensing = checks.sensing_of(sensors, real, control_period, periods)
+    late = checks.whole_delay("delay", delay, control_period, periods)
     if controller is None:  # nobody sees or asks for anything
         sensing, late = None, 0
     state = position[None], velocity[None]

@@ -141,6 +141,8 @@ def warn_of_sampling(
         return
     differenced = sensing is not None and sensing.differenced
     late = delay + (0 if sensing is None else sensing.delay)
+    if late > MOST_LATE:
+        return
     growth = _growth(*gains, period, late, differenced)
     if growth <= 1 + EIGENVALUE_ROUNDING or periods * math.log(growth) < math.log(GROWTH):
         return

@@ -5,8 +5,7 @@ SINCE ?= main
 VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := $(VENV)/lowest
-# One process more than there are processors, with memory for them; a file stays in one, for its fixtures; the longest
-# come first.
+# As many processes as there are processors and memory for; a file stays in one, for its fixtures; the longest come first.
 PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 

@@ -64,12 +64,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """For `-n auto`: a worker more than this process may use processors, as far as there is memory for them.
-
-    A fifth of the time of a worker is waiting, for pages, programs and disks.
-    """
+    """For `-n auto`: all processors that this process may use, as far as there is memory for their workers."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(processors + 1, psutil.virtual_memory().available // WORKER_BYTES))
+    return max(1, min(processors, psutil.virtual_memory().available // WORKER_BYTES))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

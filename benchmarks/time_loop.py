@@ -117,7 +117,7 @@ def rolled(seconds: float) -> list[dict[str, Any]]:
     tasks = [
         Task(f"tf.rollout, {name}, {rows} row{'s' * (rows > 1)}", rollout(robot_of(name), rows, steps), rows * steps)
         for (name, rows) in ROLLED
-        for steps in [STEPS if rows == 1 else 100]
+        for steps in [STEPS if rows <= 64 else 100]
     ]
     best = nanoseconds(take_turns(tasks, seconds, time.thread_time))
     return [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_are
@@ -82,6 +84,12 @@ def test_bad_weights_forces_and_periods():
         linear_feedback(robot, motion, period=PERIOD, forces=np.zeros(3))
     with pytest.raises(tf.ShapeError, match=r"gains: expected finite numbers \(k, 3, 6\), got \(1, 3, 3\)"):
         LinearFeedback(robot, np.zeros((1, 3)), np.zeros((1, 3, 3)), PERIOD)
+    for wrong in (
+        partial(linear_feedback, robot, motion, period=PERIOD),
+        partial(LinearFeedback, robot, gains=0, period=1),
+    ):
+        with pytest.raises(tf.TauforgeError, match="forces: expected numbers, got text"):
+            wrong(forces="none")
     law = linear_feedback(robot, motion, period=PERIOD)
     with pytest.raises(tf.ModelError, match=r"control_period: expected 0\.005 s"):
         tf.simulate(robot, law, motion, control_period=0.01)

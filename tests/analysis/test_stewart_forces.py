@@ -83,6 +83,8 @@ def test_regular_poses_free_nothing_and_rows_do_not_touch_each_other():
     assert np.allclose(found.values[..., ::-1], np.linalg.svd(platform.force_matrix(pose))[1], rtol=ROUNDING)
     spoilt = pose.copy()
     spoilt[1, 2] = np.nan
+    for load in (None, np.ones(6)):
+        assert np.isnan(singular_freedoms(platform, spoilt, load).uncarried[1]).all()
     lost = singular_freedoms(platform, spoilt)
     assert np.isnan(lost.values[1]).all()
     assert np.isnan(lost.twists[1]).all()

@@ -11,6 +11,7 @@ from tauforge.control.linear_feedback import LinearFeedback
 from tauforge.errors import ModelError, ShapeError
 from tauforge.motion.motion import Motion, in_velocities_of, positive
 from tauforge.robots.robot import Robot, check_robot
+from tauforge.validation import real_array
 
 
 def linear_feedback(
@@ -44,7 +45,7 @@ def linear_feedback(
     if forces is None:
         nominal = robot.inverse_dynamics(position, target.velocity, target.acceleration)
     else:
-        nominal = np.array(real_numbers(forces), float)
+        nominal = np.array(real_array("forces", forces), float)
         if nominal.shape != (len(times), m):
             raise ShapeError("forces", expected=str((len(times), m)), got=str(nominal.shape))
     A, B = discretised(*linearise(robot, position, target.velocity, nominal), T)

@@ -238,10 +238,10 @@ def leg_force_parts(
 class SingularFreedoms(NamedTuple):
     """Motions that the legs leave free, and what they cannot carry.
 
-    values:   (..., 6) singular values of H, the least first
-    freedoms: (...) number of those that vanish beside the largest
-    twists:   (..., 6, 6) unit twists that belong to the values, one a row; the first `freedoms` of them change no
-              length, to first order
+    values:    (..., 6) singular values of H, the least first
+    freedoms:  (...) number of those that vanish beside the largest
+    twists:    (..., 6, 6) unit twists that belong to the values, one a row; the first `freedoms` of them change no
+               length, to first order
     uncarried: (..., 6) N, N m, part of the load along these: no leg forces balance it
     """
 
@@ -278,5 +278,5 @@ def singular_freedoms(
     free = values < tolerance * values[..., -1:]
     given = -platform.bias_wrench(pose, np.zeros(6)) if load is None else as_argument("load", load, 6, "six numbers")
     along = free * (rows @ (given / scale)[..., None])[..., 0]
-    uncarried = (along[..., None, :] @ rows)[..., 0, :] * scale
+    uncarried = np.where(finite[..., 0], (along[..., None, :] @ rows)[..., 0, :] * scale, np.nan)
     return SingularFreedoms(values, free.sum(axis=-1), np.where(finite, rows / scale, np.nan), uncarried)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.arrays import Array, real_numbers
+from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.errors import ShapeError
 from tauforge.motion.motion import MotionSample, positive
 from tauforge.robots.robot import Robot, check_robot
+from tauforge.validation import real_array
 
 
 class LinearFeedback(Controller):
@@ -25,7 +26,8 @@ class LinearFeedback(Controller):
     def __init__(self, robot: Robot, forces: ArrayLike, gains: ArrayLike, period: float) -> None:
         self.robot, self.period = check_robot("robot", robot), positive("period", period)
         m, n = len(robot.actuators), robot.n
-        self.forces, self.gains = (np.array(real_numbers(x), float) for x in (forces, gains))
+        given = {"forces": forces, "gains": gains}
+        self.forces, self.gains = (np.array(real_array(name, x), float) for name, x in given.items())
         count = len(self.forces) if self.forces.ndim == 2 else 1
         for name, x, core in (("forces", self.forces, (m,)), ("gains", self.gains, (m, 2 * n))):
             if x.shape != (count, *core) or not count or not np.isfinite(x).all():

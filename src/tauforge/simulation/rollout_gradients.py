@@ -303,7 +303,8 @@ class ProcessorReversePass:
 def spacing(task: RolloutTask, numbers: int) -> int:
     """Periods between checkpoints: 1 if the states of all instants are no more numbers than these, or kept anyway."""
     plant = task.plant
-    schedule, width = task.schedule, plant.positions.size + plant.n + len(plant.actuators)
+    remembered = sum(memory.shape[-1] for memory in task.memory)
+    schedule, width = task.schedule, plant.positions.size + plant.n + len(plant.actuators) + remembered
     if schedule.every == 1 or task.rows * schedule.periods * width <= numbers:
         return 1
     return math.isqrt(schedule.periods)

@@ -109,14 +109,11 @@ def test_a_step_too_long_is_said():
         tf.simulate(DOUBLE_PENDULUM, initial=SWING, duration=2.0, step=0.02)
 
 
-STEP_BYTES = 16  # of targets and places of records, which all worlds share; the states of a step have 2e4
-
-
 @pytest.mark.fault(22)
 def test_long_runs():
-    """Legs still meet the platform, and no state of a step is kept; ten million steps in a full soak."""
+    """Legs still meet the platform, and memory does not grow; ten million steps in a full soak."""
     rig = tf.load("motion-rig")
-    worlds, periods, substeps = 200, min(20 * SOAK, 1000), 50
+    worlds, periods, substeps = 200, min(100 * SOAK, 1000), 50  # half of it is more than the loop makes at once
     home = np.array([0, 0, 1.0, 0.1, -0.1, 0.2])
     start = home + np.random.default_rng(0).normal(size=(worlds, 6)) * 0.01
     law = tf.control.GravityPD(rig, 5e3, 1e3)
@@ -139,7 +136,7 @@ def test_long_runs():
             sizes.append(tracemalloc.get_traced_memory()[1] - before)
     finally:
         tracemalloc.stop()
-    assert sizes[1] - sizes[0] < STEP_BYTES * (periods - periods // 2) * substeps
+    assert sizes[1] < 1.01 * sizes[0]  # twice the steps, the same memory
     pose = run.position[:, -1]
     assert run.finite.all()
     y = rig.state_space.pack(pose, run.velocity[:, -1])

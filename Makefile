@@ -88,6 +88,7 @@ docs: $(VENV)/tested
 	$(BIN)/python tools/generated_docs.py
 	$(BIN)/python tools/layer_picture.py
 	$(BIN)/python tools/paper_verdicts.py
+	$(BIN)/python tools/paper_systems.py
 	$(BIN)/python tools/console_blocks.py
 	$(BIN)/sphinx-build --quiet -W --keep-going -b html docs build/docs
 	@echo "open build/docs/index.html"

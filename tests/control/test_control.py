@@ -317,15 +317,16 @@ def tool_pose(arm, q):
 def test_full_gain_matrices_are_used_as_they_are():
     """K e, not K' e nor its diagonal: the force is the inverse dynamics of the corrected acceleration."""
     rng = np.random.default_rng(5)
+    arm = random_arm(rng, "RRPRRR", drives=True).replace(coulomb_speed=0.1)
     kp, kv = (A @ A.T + 50 * np.eye(6) for A in rng.normal(size=(2, 6, 6)) * 4)
     skew = rng.normal(size=(6, 6))
     q, qd, target = rng.normal(size=6), rng.normal(size=6), JointMove(START, END, 1.0).sample(0.3)
     for Kp, Kv in ((kp, kv), (kp + skew - skew.T, kv + skew)):
-        law = ComputedTorque(PUMA, Kp, Kv, check=False)
+        law = ComputedTorque(arm, Kp, Kv, check=False)
         wanted = target.acceleration + Kv @ (target.velocity - qd) + Kp @ (target.position - q)
-        expected = PUMA.inverse_dynamics(q, qd, wanted)
+        expected = arm.inverse_dynamics(q, qd, wanted)
         assert np.abs(law.force(0.3, q, qd, target) - expected).max() < 1e-9 * np.abs(expected).max()
-        plain = PD(PUMA, Kp, Kv).force(0.3, q, qd, target)
+        plain = PD(arm, Kp, Kv).force(0.3, q, qd, target)
         assert np.allclose(plain, Kp @ (target.position - q) + Kv @ (target.velocity - qd))
 
 

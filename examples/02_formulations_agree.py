@@ -1,8 +1,8 @@
 """
-Six formulations, one answer
-============================
+Seven formulations, one answer
+==============================
 
-Six formulations of the same dynamics, five of them published, agree to rounding on any arm. This finds misprints: with
+Seven formulations of the same dynamics, six of them published, agree to rounding on any arm. This finds misprints: with
 one index as printed, the error is not 1e-15 but a quarter of the torque.
 """
 

@@ -59,7 +59,7 @@ def reasons(folder: str) -> str:
             ),
             (
                 "Formulations that check each other.",
-                "Six formulations for arms agree to 1e-12, and so do two exact models of the "
+                "Seven formulations for arms agree to 1e-12, and so do two exact models of the "
                 "Stewart platform. Each is one readable file with the paper's equation numbers beside its lines. Tests "
                 f"compare them with Pinocchio and MuJoCo, and [five papers]({folder}papers.md) are judged claim by "
                 "claim.",

@@ -40,7 +40,8 @@ SYSTEMS = (
         "L5",
         "sec. 3.2, eqs 3.11-3.19",
         "Newton-Euler equations in base axes",
-        missing="not yet: the formulations have link axes",
+        ('arm.inverse_dynamics(formulation="newton-euler-base")',),
+        f"{SETS}::test_all_formulations_agree",
     ),
     System(
         "L6",

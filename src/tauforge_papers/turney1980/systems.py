@@ -47,7 +47,8 @@ SYSTEMS = (
         "T6",
         "sec. 3, eqs 3.1-3.13",
         "Newton-Euler set in base axes",
-        missing="not yet: the formulations have link axes",
+        ('arm.inverse_dynamics(formulation="newton-euler-base")',),
+        AGREE,
     ),
     System(
         "T7",

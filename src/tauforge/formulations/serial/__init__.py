@@ -1,6 +1,6 @@
 """Formulations of the dynamics of serial arms.
 
-`INVERSE_DYNAMICS` maps the public names to the six independent inverse dynamics. All have the signature
+`INVERSE_DYNAMICS` maps the public names to the seven independent inverse dynamics. All have the signature
 (arm, q, qd, qdd, tip, base) except Lagrange-Euler, which takes no moving base.
 """
 
@@ -14,6 +14,7 @@ from tauforge.formulations.serial import (
     lagrange_euler,
     modified_newton_euler,
     newton_euler,
+    newton_euler_base,
     orthogonal_complement,
     outward_inward,
 )
@@ -21,6 +22,7 @@ from tauforge.formulations.serial import (
 INVERSE_DYNAMICS: dict[str, Callable[..., list[Any]]] = {
     "lagrange-euler": lagrange_euler.inverse_dynamics,
     "newton-euler": newton_euler.inverse_dynamics,
+    "newton-euler-base": newton_euler_base.inverse_dynamics,
     "modified-newton-euler": modified_newton_euler.inverse_dynamics,
     "outward-inward": outward_inward.inverse_dynamics,
     "orthogonal-complement": orthogonal_complement.inverse_dynamics,

@@ -102,12 +102,9 @@ class RunningLaw:
 
     def __init__(self, law: Controller, rows: tuple[int, ...] = ()) -> None:
         start = memory_of(law)
-        self._law = copy.copy(law) if start else law
-        for name, method in list(vars(self._law).items()):
-            if start and isinstance(method, MethodType) and method.__self__ is law:
-                vars(self._law)[name] = MethodType(method.__func__, self._law)
         self._shapes = {name: (*rows, *value.shape) for name, value in start.items()}
-        set_attributes(self._law, {name: np.broadcast_to(x, self._shapes[name]).copy() for name, x in start.items()})
+        own = {name: np.broadcast_to(x, self._shapes[name]).copy() for name, x in start.items()}
+        self._law = with_attributes(law, own) if own else law
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         """The law gets copies, which it may change: neither the state nor what `remember` gets is changed by it."""
@@ -134,6 +131,16 @@ class RunningLaw:
             problem = f"update of {type(self._law).__name__} must return arrays of the shapes {self._shapes}: {error!r}"
             raise ModelError(problem, field="memory") from None
         set_attributes(self._law, found)
+
+
+def with_attributes(law: Controller, values: Mapping[str, Any]) -> Controller:
+    """A copy with other attributes; methods set on the law are its own."""
+    copied = copy.copy(law)
+    for name, method in list(vars(copied).items()):
+        if isinstance(method, MethodType) and method.__self__ is law:
+            vars(copied)[name] = MethodType(method.__func__, copied)
+    set_attributes(copied, values)
+    return copied
 
 
 def set_attributes(law: Controller, values: Mapping[str, Any]) -> None:

@@ -107,9 +107,11 @@ class LawGraph:
         found = self.forces_graph.evaluate(named(given))
         return found[: self._forces_shape[0]], found[self._forces_shape[0] :]
 
-    def renewed(self, given: Columns, force: Scalars) -> list[Scalar]:
-        """The memory after an instant at which the actuators gave these forces."""
-        return self.memory_graph.evaluate(named({**given, FORCE: force}))
+    def renewed(self, given: Columns, force: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+        """The memory after an instant at which the actuators gave these forces, and suspicions as of `forces`."""
+        count = sum(map(math.prod, self.memory.values()))
+        found = self.memory_graph.evaluate(named({**given, FORCE: force}))
+        return found[:count], found[count:]
 
     @computed_once
     def forces_graph(self) -> Graph:
@@ -205,7 +207,7 @@ class LawGraph:
             if getattr(law, name) is not value or not all(same):
                 raise NoKernelError(f"{name} is changed by {method}; the new memory is what update returns")
         answer = [x for name, shape in shapes.items() for x in numbers_of(found[name], shape, method)]
-        return answer + [x for robot in self._robots if method == FORCE for x in robot.suspicions]
+        return answer + [x for robot in self._robots for x in robot.suspicions]
 
     def _disagreement(self, *graphs: Graph) -> str | None:
         """Reason if the law, with its own robots, does not give numbers what it gives scalars that record."""
@@ -225,7 +227,7 @@ class LawGraph:
                     except Exception as error:
                         return f"{law_watch.place_of(error.__traceback__) or self._place}: {error}"
                 wanted, suspicions = np.split(wanted, [len(found)])
-                allowed = AGREEMENT * np.abs(wanted).max()
+                allowed = AGREEMENT * np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0)
                 if (suspicions < 1).all() and not np.allclose(found, wanted, AGREEMENT, allowed, equal_nan=True):
                     return f"{self._place}: {method} gives numbers another answer than scalars that are recorded"
         return None

@@ -73,7 +73,7 @@ class LawStep:
     def _step(self, *columns: Sequence[Scalar]) -> list[Scalar]:
         given = dict(zip(self.arguments, columns, strict=True))
         force, _ = self.graph.forces(given)
-        return [*force, *(self.graph.renewed(given, force) if self.memory else [])]
+        return [*force, *self.graph.renewed(given, force)[0]]
 
     def _described(self) -> Described:
         said = {"position": "measured position", "velocity": "measured velocity", TIME: "s"}

@@ -114,7 +114,7 @@ class CompiledLoop:
         for k in self.walk(found, np.array(kept) * schedule.substeps, 0, schedule.periods, memory):
             report(k / schedule.periods)
         *last, force = (part[:, -1] for part in found)
-        self._ask_again(schedule.periods, np.arange(task.rows), np.concatenate(last, axis=-1), force)
+        self._ask_again(schedule.periods, 0, np.arange(task.rows), np.concatenate(last, axis=-1), force)
         return (*self.read(found[:-1]), found[-1])
 
     def segment(
@@ -311,22 +311,27 @@ class CompiledLoop:
         for memory in self.memory:
             memory[:, 0] = memory[:, instants]
 
-    def _ask_again(self, k: int, rows: Array, y: Array, force: Array) -> None:
-        """Put the answer of the law's own methods where its formulas refuse one.
+    def _ask_again(self, begin: int, instant: int, rows: Array, y: Array, force: Array) -> None:
+        """Put the answer of the law's own methods, and the memory after it, where its formulas refuse one.
 
-        Not for gains, which these lack, nor with a memory, which the formulas have lost with their answer.
+        instant: since the period `begin`, as in the memory
         """
-        lost = np.isnan(force).any(axis=-1)
-        able = self.task.controller is not None and not self.task.gains and not self.memory
-        if lost.any() and self.own is not None and able:
-            lost &= np.isfinite(y).all(axis=-1)
-            force[lost] = self._methods(self.own).forces(k, y[lost], rows[lost])
+        lost = np.isnan(force).any(axis=-1) & np.isfinite(y).all(axis=-1)
+        if self.own is None or self.task.controller is None or not lost.any():
+            return
+        chosen = rows[lost]
+        block, lane = np.divmod(chosen, rows_at_once())
+        known = [memory[block, instant, :, lane] for memory in self.memory]
+        force[lost], renewed = self._methods(self.own).forces(begin + instant, y[lost], chosen, known)
+        for memory, numbers in zip(self.memory, renewed, strict=True):
+            memory[block, instant + 1, :, lane] = numbers
 
     def _methods(self, own: Callable[[], MethodLoop]) -> MethodLoop:
         if self._steps is None:
             self._steps = own()
             self._steps.reasons = self.reasons
-        self._steps.actuation.noise = self._drawn
+        if self._drawn is not None:
+            self._steps.actuation.noise = self._drawn
         return self._steps
 
     def _prescribe(self, begin: int, end: int) -> None:
@@ -366,7 +371,7 @@ class CompiledLoop:
         for step in np.unique(steps).tolist():
             now = np.flatnonzero(steps == step)
             answer = force[now]
-            self._ask_again(begin + step // self.task.schedule.substeps, rows[now], before[now], answer)
+            self._ask_again(begin, step // self.task.schedule.substeps, rows[now], before[now], answer)
             force[now] = answer
             if kept is not None and places[step] >= 0:
                 kept[rows[now], places[step]] = answer

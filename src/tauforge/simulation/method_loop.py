@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.control.controller import RunningLaw
+from tauforge.control.controller import RunningLaw, parameters, with_attributes
 from tauforge.control.traceable_robot import kernel_stands_for
 from tauforge.errors import ConvergenceError, UnsupportedFeatureError
 from tauforge.evaluation.arguments import in_rows
@@ -47,19 +47,18 @@ class MethodLoop:
         self.reasons: dict[int, str] = {}
         self.actuation = Actuation(plant, task.sensing, task.limits, task.delay, task.position)
         self.m = len(plant.actuators)
-        self._law: RunningLaw | None = None
+        self._law: tuple[int, RunningLaw] | None = None  # and for how many rows
 
     def records(self, kept: Sequence[int], report: Callable[[float], None]) -> tuple[Array, Array, Array]:
         """By `CompiledLoop.records`."""
         task, schedule, plant, space = self.task, self.task.schedule, self.plant, self.space
         y = space.pack(task.position, task.velocity)
-        self._law = None if task.controller is None else RunningLaw(task.controller, (task.rows,))
-        self.actuation = Actuation(plant, task.sensing, task.limits, task.delay, task.position)
+        rows, memory = np.arange(task.rows), [np.broadcast_to(x, (task.rows, x.shape[1])) for x in task.memory]
         widths = (plant.positions.size, plant.n, self.m if task.limits is None else 2 * self.m)
         position, velocity, force = (np.empty((task.rows, len(kept), width)) for width in widths)
         places = {k: place for place, k in enumerate(kept)}
         for k in range(schedule.periods + 1):
-            forces, place = self.forces(k, y), places.get(k)
+            (forces, memory), place = self.forces(k, y, rows, memory), places.get(k)
             if place is not None:
                 position[:, place], velocity[:, place], force[:, place] = space.position(y), space.velocity(y), forces
             if k == schedule.periods:
@@ -69,20 +68,56 @@ class MethodLoop:
             report((k + 1) / schedule.periods)
         return position, velocity, force
 
-    def forces(self, k: int, y: Array, rows: Array | slice = slice(None)) -> Array:
-        """(N, m) at an instant; with limits followed by those wanted. rows: whose states these are"""
+    def forces(self, k: int, y: Array, rows: Array, memory: Sequence[Array]) -> tuple[Array, list[Array]]:
+        """(N, m) at an instant; with limits followed by those wanted. And the memory of the next instant.
+
+        A row for which the law has no answer is NaN and does not stop the others.
+
+        rows:   whose states these are
+        memory: of these rows at this instant, (N, numbers) each
+        """
+        one = len(rows) == 1
+        if one or not self.task.gains:
+            try:
+                return self._answer(k, y, rows, memory)
+            except ENDING_ERRORS as error:
+                if one:
+                    self.reasons.setdefault(int(rows[0]), error.reason)
+                    return np.full((1, self.m if self.task.limits is None else 2 * self.m), np.nan), [*memory]
+        each = [self.forces(k, y[i : i + 1], rows[i : i + 1], [x[i : i + 1] for x in memory]) for i in range(len(rows))]
+        force, *known = (np.concatenate(parts) for parts in zip(*([x, *more] for x, more in each), strict=True))
+        return force, known
+
+    def _answer(self, k: int, y: Array, rows: Array, memory: Sequence[Array]) -> tuple[Array, list[Array]]:
+        """By `forces`; gains are those of the first row."""
         task, target, added = self.task, self.task.target(k), self.task.added(k)
         if added is None or added.ndim > 1:
             added = 0.0 if added is None else added[rows]
-        law, seen, asked = self._law or task.controller, None, np.zeros((len(y), self.m))
+        law = self._law_of(rows)
+        own = len(memory) - len(self.actuation.memory)
+        self.actuation.recall(memory[own:], rows)
+        seen, asked = None, np.zeros((len(y), self.m))
         if law is not None and target is not None:
+            law.recall(memory[:own])
             sensed = self.actuation.sensed(k, self.space.position(y), self.space.velocity(y), rows)
             seen = (task.schedule.period * k, *sensed, target)
-            asked = asked + law.force(*seen)
+            asked = np.where(np.isfinite(sensed[0]).all(axis=-1, keepdims=True), asked + law.force(*seen), np.nan)
         force, wanted = self.actuation.given(asked, added, rows)
-        if self._law is not None and seen is not None:
-            self._law.remember(*seen, force)
-        return force if task.limits is None else np.concatenate([force, wanted], axis=-1)
+        if law is not None and seen is not None:
+            law.remember(*seen, force)
+        known = [x.reshape(len(y), -1) for x in law.memory] if law is not None else []
+        known += [x[rows] for x in self.actuation.memory]
+        return force if task.limits is None else np.concatenate([force, wanted], axis=-1), known
+
+    def _law_of(self, rows: Array) -> RunningLaw | None:
+        law, gains = self.task.controller, self.task.gains
+        if law is not None and gains:
+            shapes = {name: value.shape for name, value in parameters(law).items()}
+            own = {name: np.reshape(x, (-1, *shapes[name])) for name, x in gains.items()}
+            return RunningLaw(with_attributes(law, {name: x[rows[0] % len(x)] for name, x in own.items()}), (1,))
+        if law is not None and (self._law is None or self._law[0] != len(rows)):
+            self._law = len(rows), RunningLaw(law, (len(rows),))
+        return self._law and self._law[1]
 
     def held(self, y: Array, force: Array, step: int = 0) -> Array:
         """States after a step. step: its number in the run"""

@@ -87,8 +87,8 @@ def rollout(
 
     Laws that can be traced run compiled. Other laws, and robots with a method accelerations or forward_dynamics of
     their own, are asked by their own methods; `stepped_by` of the result says so, with the line that cannot be traced.
-    Rows that come near a singular position are left to the methods of law and robot, too, as long as these find a way;
-    to those of the robot alone with a memory, sensors or delays: a row for which the law has no answer is then NaN.
+    Rows that come near a singular position are left to the methods of law and robot, too, as long as these find a way.
+    A row for which the law has no answer is NaN from then on.
     Rows that start where a motion moves neither mass nor inertia are NaN; `simulate` does not start there.
     Where `initial` are CuPy arrays, all rows run on their GPU in their precision, and the rows of the result are CuPy
     arrays; for laws that can be traced only. The forces must be on that GPU, too.

@@ -215,11 +215,13 @@ class Actuation:
     def given(self, asked: Array, added: Array | float = 0.0, rows: Rows = slice(None)) -> tuple[Array, Array]:
         """Forces (N, m) that the actuators give at an instant, and those that are wanted of them.
 
-        asked: by the law now, which acts when the delay is over; added: to what acts
+        asked: by the law now, which acts when the delay is over; if it is not finite, the row is NaN now
+        added: to what acts
         """
         if self._delay:
             known = pushed(asked, self._queue[rows])
-            self._queue[rows], asked = known[:, :-1], known[:, -1]
+            self._queue[rows], answers = known[:, :-1], np.isfinite(asked).all(axis=-1, keepdims=True)
+            asked = np.where(answers, known[:, -1], np.nan)
         wanted = asked + added
         if self._limits is None:
             return wanted, wanted
@@ -230,9 +232,9 @@ class Actuation:
         """(N, numbers) each."""
         return [x.reshape(len(x), -1) for x in (self._history, self._queue) if x.size]
 
-    def recall(self, memory: Sequence[Array]) -> None:
-        """Go on with another memory."""
+    def recall(self, memory: Sequence[Array], rows: Rows = slice(None)) -> None:
+        """Go on with another memory of these rows."""
         given = iter(memory)
         for kept in (self._history, self._queue):
             if kept.size:
-                kept[:] = next(given).reshape(kept.shape)
+                kept[rows] = next(given).reshape(-1, *kept.shape[1:])

@@ -37,6 +37,7 @@ Shapes = dict[str, Shape]
 FORCE, ADDED, ACCELERATION, AHEAD, LIMITS = "force", "added_force", "acceleration", "ahead", "limits"
 NOISE, HISTORY, QUEUE = "noise", "sensor_history", "asked_before"
 PUSH_TIME = "disturbance_time"
+LARGEST = float(np.finfo(float).max)  # a force beyond its root counts as not finite
 BAR = "_bar"  # ends the name of the gradient by a quantity
 _operations: dict[str | None, int] = {}  # of a step, by what it is traced from
 
@@ -126,8 +127,8 @@ class StepFormulas:
         arguments |= self.gains | self.fields | self.limits
 
         def formula(**given: Scalars) -> list[Scalar]:
-            force, answer, memory = self._answered(given)
-            return [*self._stepped(force, given), *memory, *answer]
+            answer, memory = self._answered(given)
+            return [*self._stepped(answer[: len(self._plant.actuators)], given), *memory, *answer]
 
         results = (*self.state.values(), *self.memory.values(), self.answer_shape)
         return self._specified("controlled_step", formula, arguments, results, law=True)
@@ -147,7 +148,7 @@ class StepFormulas:
         arguments |= self.gains | self.limits
 
         def formula(**given: Scalars) -> list[Scalar]:
-            _, answer, memory = self._answered(given | self._ahead(given))
+            answer, memory = self._answered(given | self._ahead(given))
             return [*answer, *memory]
 
         results = (self.answer_shape, *self.memory.values())
@@ -217,8 +218,8 @@ class StepFormulas:
         name = f"law_pulled_back_to_{'_'.join(wanted)}"
 
         def formula(**given: Scalars) -> list[Scalar]:
-            force, _, memory = self._answered(given)
-            return [*force, *memory]
+            answer, memory = self._answered(given)
+            return [*answer[: len(self._plant.actuators)], *memory]
 
         return self._pulled_back(name, formula, arguments, {FORCE: self.forces_shape, **self.memory}, wanted, law=True)
 
@@ -327,46 +328,46 @@ class StepFormulas:
     def _unpacked(self, **given: Scalars) -> list[Scalar]:
         return [x for part in self._seen(given).values() for x in part]
 
-    def _answered(self, more: Columns) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-        """The forces that the actuators give, the answer of `law`, and the memory of the next instant."""
-        if self._law is None:
-            force, answer = self._limited(list(more.get(ADDED, [0.0] * self.forces_shape[0])), more)
-            return force, answer, []
-        seen, history = self._sensed(more)
-        more, delay = {**more, **seen}, self.given.delay
-        queue = np.reshape(law_array(more.get(QUEUE, [])), (delay, *self.forces_shape))
-        known = pushed(law_array(self._asked(more)), queue)
-        wanted = elements(known[delay] + law_array(more[ADDED]) if ADDED in more else known[delay])
-        force, answer = self._limited(wanted, more)
-        return force, answer, [*self._law.renewed(more, force), *history, *elements(known[:delay])]
+    def _answered(self, more: Columns) -> tuple[list[Scalar], list[Scalar]]:
+        """The answer of `law`, and the memory of the next instant.
 
-    def _sensed(self, more: Columns) -> tuple[dict[str, Scalars], list[Scalar]]:
+        NaN at once where the law has no answer, also if what it asks for acts later: its own methods may know it.
+        """
+        if self._law is None:
+            return self._limited(list(more.get(ADDED, [0.0] * self.forces_shape[0])), more), []
+        position, rates, history = self._sensed(more)
+        more, delay = {**more, "position": position.values, "velocity": rates}, self.given.delay
+        queue = np.reshape(law_array(more.get(QUEUE, [])), (delay, *self.forces_shape))
+        asked, suspicions = self._law.forces(more)
+        known = pushed(law_array(asked), queue)
+        wanted = elements(known[delay] + law_array(more[ADDED]) if ADDED in more else known[delay])
+        answer = self._limited(wanted, more)
+        memory, others = self._law.renewed(more, answer[: len(asked)])
+        late = tuple(x * x / LARGEST for x in asked) if delay else ()
+        looked_at = (*position.suspicions, *suspicions, *others)
+        judged = position._replace(values=answer, doubts=(*position.doubts, *late), suspicions=looked_at)
+        return self._tainted(judged), [*memory, *history, *elements(known[:delay])]
+
+    def _sensed(self, more: Columns) -> tuple[Judged, Scalars, list[Scalar]]:
         """Position and velocity that the law sees, and the sensors' history of the next instant."""
         seen, sensing = self._seen(more), self.given.sensing
         if sensing is None:
-            return seen, []
+            return Judged([*seen["position"]]), seen["velocity"], []
         positions = TraceableRobot(self._plant).positions
         position, velocity = map(law_array, seen.values())
         noise, history = law_array(more.get(NOISE, [])), law_array(more.get(HISTORY, []))
         earlier, coordinates = history.reshape(sensing.history_shape), positions.coordinates(position)
         measured, rates, later = map(elements, sensing.read(positions, coordinates, velocity, noise, earlier))
-        found = self._tainted(self._space.at(self._plant.model, measured, seen["position"]))
-        return {"position": found, "velocity": rates}, later
+        return self._space.at(self._plant.model, measured, seen["position"]), rates, later
 
-    def _asked(self, more: Columns) -> list[Scalar]:
-        """The forces that the law asks for, at the position and the velocity that it sees."""
-        assert self._law is not None  # else there is nobody to ask
-        found, suspicions = self._law.forces(more)
-        return self._tainted(Judged(found, suspicions=tuple(suspicions)))
-
-    def _limited(self, wanted: list[Scalar], more: Columns) -> tuple[list[Scalar], list[Scalar]]:
-        """The forces that the actuators give, and those followed by what is wanted where there are limits."""
+    def _limited(self, wanted: list[Scalar], more: Columns) -> list[Scalar]:
+        """The forces that the actuators give, followed by what is wanted where there are limits."""
         if not self.limits:
-            return wanted, wanted
+            return wanted
         pairs = list(zip(wanted, more[LIMITS], strict=True))
         below = [select(most, force, most, force) for force, most in pairs]  # what is NaN stays so
         force = [select(x, -most, -most, x) for x, (_, most) in zip(below, pairs, strict=True)]
-        return force, [*force, *wanted]
+        return [*force, *wanted]
 
     def _seen(self, more: Columns) -> dict[str, Scalars]:
         """Position and velocity."""

@@ -10,6 +10,7 @@ from .comparison import Comparison, SimplificationErrors, assess, compare, rando
 from .complexity import LineCost, OperationCount, general_cost, general_operation_count, line_costs, operation_count
 from .linearisation import Linearisation, linearise
 from .regulators import linear_feedback
+from .step_size import suggested_step
 from .stewart_forces import (
     Crossing,
     LegForceParts,
@@ -79,5 +80,6 @@ __all__ = [
     "singular_freedoms",
     "size_actuators",
     "strobing_cost",
+    "suggested_step",
     "worst_leg_forces",
 ]

@@ -24,6 +24,7 @@ from tauforge.control.controller import (
     pulling_matrix,
     times,
 )
+from tauforge.control.model_based import MeasuredWrench, ModelBasedLaw
 from tauforge.errors import ModelError
 from tauforge.evaluation.unmodified import ours
 from tauforge.motion.motion import MotionSample, positive
@@ -37,15 +38,16 @@ if TYPE_CHECKING:
 
 
 @ours
-class ComputedTorque(Controller):
+class ComputedTorque(ModelBasedLaw):
     """robot: the controller's own model, which may differ from the plant's; it has an actuator for every coordinate.
 
     kp, kv:      a number, n numbers or an (n, n) matrix, 1/s^2 and 1/s
     formulation: of inverse dynamics, one of `robot.formulations`; default that of a plain call
+    wrench:      what the environment exerts on the tool (world axes) or on the platform (base axes), as a sensor
+                 measures it (Turney, Mudge & Lee 1980, after 3.21): a function of (t, position, velocity), which is
+                 asked whenever the law is, or (6,) N and N m
     check:       refuse gains that violate the paper's conditions of stability (after L4.3)
     """
-
-    traceable = True
 
     def __init__(
         self,
@@ -54,26 +56,17 @@ class ComputedTorque(Controller):
         kv: ArrayLike = 20.0,
         *,
         formulation: str | None = None,
+        wrench: MeasuredWrench = None,
         check: bool = True,
     ) -> None:
-        self.robot = check_robot("robot", robot)
-        check_actuated(self, robot)
-        if formulation is not None:
-            robot.formulations.check(formulation)
-        n, self.formulation = robot.n, formulation
-        self.kp, self.kv = gain_matrix("kp", kp, n), gain_matrix("kv", kv, n)
+        super().__init__(robot, formulation, wrench)
+        self.kp, self.kv = gain_matrix("kp", kp, robot.n), gain_matrix("kv", kv, robot.n)
         if check:
             check_gains(self.kp, self.kv)
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
-        robot = self.robot
-        rates = robot.positions.rates(position, velocity)[0]
-        target_rates, target_seconds = robot.positions.rates(*target)
-        e, e_dot = robot.positions.error(target.position, position), target_rates - rates
-        wanted = target_seconds + times(self.kv, e_dot) + times(self.kp, e)  # L4.4
-        acceleration = robot.positions.from_rates(position, rates, wanted)[1]
-        chosen = {} if self.formulation is None else {"formulation": self.formulation}
-        return forces_by_rows(robot, position, velocity, acceleration, **chosen)
+        e, e_dot, second = self.errors(position, velocity, target)
+        return self.forces(t, position, velocity, second + times(self.kv, e_dot) + times(self.kp, e))  # L4.4
 
     def feedback(self) -> Feedback:
         return Feedback(self.kp, self.kv)

@@ -22,6 +22,7 @@ from tauforge.control import law_watch
 from tauforge.control.controller import Controller, memory_of, parameters, set_attributes
 from tauforge.control.law_arrays import elements, law_array
 from tauforge.control.traceable_robot import TraceableRobot, kernel_stands_for
+from tauforge.errors import TauforgeError
 from tauforge.evaluation.unmodified import is_unmodified, plain_class
 from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.specification import Shape
@@ -215,7 +216,10 @@ class LawGraph:
         random = np.random.default_rng(0)
         given: dict[str, Any] = {name: random.uniform(-1, 1, shape) for name, shape in self._shapes.items()}
         given |= {argument: self._own[name] for argument, name in self._held.items() if name in self._own}
-        given["position"], given["velocity"], _ = (x[0] for x in self._plant.random_states(1))
+        try:
+            given["position"], given["velocity"], _ = (x[0] for x in self._plant.random_states(1))
+        except TauforgeError as error:
+            return f"there is no state at which to compare what was recorded: {error.reason}"
         given[TIME], given[FORCE] = np.float64(SOME_TIME), random.uniform(-1, 1, self._forces_shape)
         columns = {name: [*np.ravel(value)] for name, value in given.items()}
         for method, graph in zip((FORCE, "update"), graphs, strict=True):

@@ -22,6 +22,7 @@ from tauforge.control.law_arrays import law_array
 from tauforge.evaluation.unmodified import is_unmodified, method_is_ours, own_methods
 from tauforge.kernels.backends import NoKernelError
 from tauforge.robots.capabilities import Capability
+from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import judged_results
 
@@ -86,13 +87,15 @@ class TraceableRobot:
         return type(found)(self)
 
     def _answer(self, name: str, arguments: Mapping[Any, Array], **options: Any) -> list[Array]:
-        """All results, for methods that do more than to call their own formula."""
-        scalars = [np.asarray(x).tolist() for x in arguments.values()]
+        """All results, for methods that do more than to call their own formula. arguments: with the loads by name"""
+        known = {argument.name for argument in self._robot.functions[name].optional}
+        scalars = [np.asarray(x).tolist() for key, x in arguments.items() if key not in known]
+        loads = {key: np.asarray(x).tolist() for key, x in arguments.items() if key in known}
         watching = sys.getprofile()
         if callable(watching):
             sys.setprofile(None)  # formulas are ours, and have many calls
         try:
-            found = judged_results(self._robot, name, self._robot.model, *scalars, options=options)
+            found = judged_results(self._robot, name, self._robot.model, *scalars, loads=loads, options=options)
         finally:
             if callable(watching):
                 sys.setprofile(watching)
@@ -107,7 +110,9 @@ class TraceableRobot:
 
     def _evaluated(self, name: str, *arguments: Array, **options: Any) -> Array:
         chosen = self._robot._check_options(name, options)
-        (result,) = self._answer(name, dict(enumerate(arguments)), **chosen)
+        loads = {x.name: chosen.pop(x.name) for x in self._robot.functions[name].optional if x.name in chosen}
+        given = {key: x.numbers() if isinstance(x, Payload) else x for key, x in loads.items() if x is not None}
+        (result,) = self._answer(name, {**dict(enumerate(arguments)), **given}, **chosen)
         return result
 
 

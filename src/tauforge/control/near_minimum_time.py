@@ -39,7 +39,7 @@ class NearMinimumTime(ModelBasedLaw):
     robot:        as `ComputedTorque` takes it, and so are `formulation` and `wrench`
     force_limits: (m,) or a number, N m or N; "robot" for the robot's own
     gain:         1/s, of the last stretch, which is critically damped: kp = gain^2 and kv = 2 gain
-    braking:      share of the possible braking that the law counts on, above 0 and at most 1; the rest is for its errors
+    braking:      share of the possible braking that the law counts on, above 0 and at most 1
 
     Identity: where no force reaches its limit and x = 1, the forces are those of ComputedTorque(robot, gain^2, 2 gain).
     """
@@ -68,7 +68,8 @@ class NearMinimumTime(ModelBasedLaw):
         approach = 2 * np.sqrt(x * (2 - x)) - x  # braking by x gain^2 e is known beforehand
         wanted = second + 2 * self.gain * e_dot + self.gain**2 * approach * e
         more = self.forces(t, position, velocity, wanted) - idle
-        return np.clip(idle + np.minimum(_share(idle, more, self.limits), 1.0) * more, -self.limits, self.limits)
+        forces = idle + np.minimum(_share(idle, more, self.limits), 1.0) * more
+        return np.asanyarray(np.clip(forces, -self.limits, self.limits))
 
     def feedback(self) -> Feedback:
         """That of the last stretch."""

@@ -67,7 +67,8 @@ SYSTEMS = (
         "L9",
         "sec. 4",
         "near-minimum-time control within torque limits",
-        missing="not yet: the study has one line of a PUMA",
+        ("tf.control.NearMinimumTime",),
+        "control/test_near_minimum_time.py::test_forces_reach_their_limits_and_the_robot_the_target",
     ),
     System(
         "L10",
@@ -149,7 +150,8 @@ SYSTEMS = (
         "L21",
         "sec. 5",
         "adaptive feedback gains",
-        missing="not yet: the study has those of a PUMA",
+        ("tf.control.AdaptiveGains",),
+        "control/test_adaptive_gains.py::test_an_unknown_load_leaves_less_error",
     ),
     System(
         "L22",

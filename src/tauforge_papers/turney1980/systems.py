@@ -68,7 +68,8 @@ SYSTEMS = (
         "T9",
         "sec. 3, after eq. 3.21",
         "arm that adjusts to what its wrist feels",
-        missing="not yet: no law takes a wrench",
+        ("tf.control.ComputedTorque(wrench=None)", "tf.simulate(disturbance=None)"),
+        "control/test_measured_wrench.py::test_a_wrench_that_is_measured_leaves_no_error",
     ),
     System(
         "T10",
@@ -149,6 +150,7 @@ SYSTEMS = (
         "T21",
         "sec. 7",
         "step from the largest possible change of angle and velocity",
-        missing="not yet: the step is given by hand",
+        ("tf.analysis.suggested_step",),
+        "analysis/test_step_size.py::test_no_row_of_a_run_changes_by_more",
     ),
 )

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 import gpu_docs
 import tauforge as tf
 from pages import markdown, settle, with_tables
-from tauforge.analysis.complexity import general_cost, general_operation_count, line_costs, operation_count
+from tauforge.analysis.complexity import general_cost, general_operation_count, operation_count
+from tauforge.analysis.costs_by_line import line_costs
 from tauforge_papers import published_counts as published
 from tauforge_papers.lee1982 import control as lee1982
 from tauforge_papers.lee1982 import tracking

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tauforge.analysis.complexity import general_cost, line_costs
+from tauforge.analysis.complexity import general_cost
+from tauforge.analysis.costs_by_line import line_costs
 from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge_papers import published_counts as published
 from tauforge_papers.report.study import Claim

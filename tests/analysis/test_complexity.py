@@ -7,7 +7,7 @@ import pytest
 
 import tauforge as tf
 from support.strategies import random_arm
-from tauforge.analysis.complexity import added, general_cost, general_operation_count, line_costs, operation_count, poly
+from tauforge.analysis.complexity import added, general_cost, general_operation_count, operation_count, poly
 from tauforge_papers import published_counts as published
 from tauforge_papers.published_comparison import count_comparisons, step_comparison
 
@@ -142,21 +142,6 @@ def test_every_paper_is_beside_ours_with_a_reason():
     steps = step_comparison(6)
     assert steps.printed == (204, 203)
     assert sum(steps.critical_path) < 100
-
-
-@pytest.mark.parametrize("formulation", tf.FORMULATIONS)
-def test_line_costs_add_up(formulation):
-    lines = line_costs(formulation)
-    for n in (4, 9):
-        whole = general_operation_count(n, formulation).as_written
-        assert sum(line.multiplications(n) for line in lines) == whole.multiplications
-        assert sum(line.additions(n) for line in lines) == whole.additions
-
-
-def test_line_costs_name_the_equation():
-    by_text = {line.text: line for line in line_costs("newton-euler")}
-    (omega,) = (line for text, line in by_text.items() if "# T3.15" in text)
-    assert str(omega.multiplications) == "8 n - 9"
 
 
 def test_there_is_nothing_to_count_without_masses():

@@ -25,8 +25,26 @@ def test_the_longest_chain_by_hand(n):
     before_last = a_1 + (n - 2) * (18 + 15)
     moment_n = before_last + (9 + 6) + (3 + 3) + (6 + 3) + 3
     expected = moment_n + (n - 1) * (9 + 6 + 3)
-    assert sum(schedule.longest_chain(n)) == expected == 51 * n
-    assert schedule.longest_chain(n)[0] == 27 * n - 3
+    found = schedule.longest_chain(schedule.terms(n))
+    assert sum(found) == expected == 51 * n
+    assert found[0] == 27 * n - 3
+
+
+@pytest.mark.parametrize("n", [2, 4, 6, 9])
+def test_whole_rows_by_hand(n):
+    """a_1 after alpha_1 and A_1; 33 steps a link outward to a_{n-1}; m a-bar_n and its moment; 24 a link inward."""
+    a_1 = (9 + 9) + (6 + 9) + (18 + 15)
+    moment_n = a_1 + (n - 2) * (18 + 15) + (12 + 9) + (6 + 3) + 3
+    assert sum(schedule.longest_chain(schedule.whole_rows(n))) == moment_n + (n - 1) * (9 + 6 + 9) == 57 * n + 9
+
+
+def test_split_rows_take_as_many_operations_as_whole_ones():
+    """But for R a_0, A_n r_n and the sum of a_n, which only Table 3 needs."""
+    split, whole = (
+        sum(task.steps for name, task in work.items() if name not in ("carried 1", "a 6"))
+        for work in (schedule.terms(6), schedule.whole_rows(6))
+    )
+    assert split == whole
 
 
 def test_the_printed_stages():
@@ -38,9 +56,9 @@ def test_the_printed_stages():
 
 def test_a_schedule_respects_what_a_term_needs():
     work = schedule.terms(5)
-    known = schedule.worked(work, schedule.stages(5, 1), schedule.stage_ends(5))
+    known, names = schedule.worked(work, schedule.stages(5, 1), schedule.stage_ends(5)), list(work)
     for name, term in work.items():
-        assert all(known[need] + term.steps <= known[name] for need in term.needs), name
+        assert all(known[names[need]] + term.steps <= known[name] for need in term.needs), name
     one = 16 + 18 + 15 + 33 + 15 + 6 + 9 + 9  # omega, alpha, A, a, swept, m a-bar, Tr and r x m a-bar of each link
     assert sum(term.steps for term in work.values()) == 5 * (one + 3) + 4 * (15 + 15 + 9 + 3 + 3 + 3)
 
@@ -69,7 +87,8 @@ def test_steps_where_every_value_is_formed_once(n):
 @pytest.mark.parametrize("n", [2, 4, 6])
 def test_newton_euler_waits_for_the_acceleration_of_the_origin(n):
     """Table 3 has a-bar_i after a_i: A_i r_i and a sum more than in Table 4, once, at the last link."""
-    assert sum(schedule.longest_chain(n, modified=False)) == sum(schedule.longest_chain(n)) + 9 + 6 + 3
+    plain, modified = (sum(schedule.longest_chain(schedule.terms(n, one))) for one in (False, True))
+    assert plain == modified + 9 + 6 + 3
 
 
 def test_the_set_with_the_force_of_5_1_is_the_same_set():

@@ -7,10 +7,12 @@ from .arm_matrices import (
     pseudo_inertias,
 )
 from .comparison import Comparison, SimplificationErrors, assess, compare, random_states, row_errors
-from .complexity import LineCost, OperationCount, general_cost, general_operation_count, line_costs, operation_count
+from .complexity import OperationCount, general_cost, general_operation_count, operation_count
+from .costs_by_line import LineCost, RobotLineCost, line_costs
 from .linearisation import Linearisation, linearise
 from .regulators import linear_feedback
 from .step_size import suggested_step
+from .schedules import Schedule, Task, schedule, scheduled
 from .stewart_forces import (
     Crossing,
     LegForceParts,
@@ -51,10 +53,13 @@ __all__ = [
     "OrthogonalComplement",
     "Peak",
     "PowerBalance",
+    "RobotLineCost",
+    "Schedule",
     "SimplificationErrors",
     "SingularFreedoms",
     "Sizing",
     "StrobingCost",
+    "Task",
     "WorstForces",
     "assess",
     "base_parameters",
@@ -77,6 +82,8 @@ __all__ = [
     "pseudo_inertias",
     "random_states",
     "row_errors",
+    "schedule",
+    "scheduled",
     "singular_freedoms",
     "size_actuators",
     "strobing_cost",

@@ -1,4 +1,4 @@
-"""Operation counts of the formulations, whole and line by line, from their own source.
+"""Operation counts of the formulations, from their own source.
 
 Convention: sums and differences are additions; negations and products with 0, 1 and -1 are free; what follows from the
 robot's parameters alone is precomputed; sines and cosines are counted apart. Only rigid bodies are counted: friction
@@ -13,10 +13,7 @@ is unknown.
 
 from __future__ import annotations
 
-import inspect
-import linecache
-import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
@@ -34,7 +31,6 @@ from tauforge.evaluation.functions import flat
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial import DEFAULT_FORMULATION, INVERSE_DYNAMICS
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
-from tauforge.formulations.trees import frames, recursion
 from tauforge.kernels.backends import NoKernelError
 from tauforge.robots.robot import Robot
 from tauforge.tracing.counting import Counted, CriticalPath, Operations, count, critical_path, operations
@@ -42,9 +38,6 @@ from tauforge.tracing.graph import Graph, Output, Recorder, trace, without_dead_
 from tauforge.validation import check_known
 
 ROBOT = "robot."  # prefix of the inputs that are parameters of the robot
-LINE_COST_SIZES = [4, 5, 6, 7, 8]  # numbers of joints that determine the cost of a line
-Line = tuple[str, int]  # file and number
-Ledger = dict[Line, Counter[str]]
 
 
 class Polynomial(NamedTuple):
@@ -260,65 +253,3 @@ def general_cost(formulation: str, *, as_written: bool = False) -> tuple[Polynom
     counts = [count.as_written if as_written else count for count in every]
     multiplications, additions = [c.multiplications for c in counts], [c.additions for c in counts]
     return interpolated(joints, multiplications), interpolated(joints, additions)
-
-
-@with_field_docs
-class LineCost(NamedTuple):
-    """Cost of one line of a formulation, as functions of the number of joints n.
-
-    line:            its number in the file
-    text:            its source
-    multiplications: a polynomial in n
-    additions:       a polynomial in n
-    """
-
-    line: int
-    text: str
-    multiplications: Polynomial
-    additions: Polynomial
-
-
-class Charged(Counted):
-    """Charges every operation to a line of some files, the innermost of those that are on the way to it."""
-
-    __slots__ = ("files", "ledger")
-
-    def __init__(self, ledger: Ledger, *files: str, constant: bool = False) -> None:
-        super().__init__(Counter(), constant)
-        self.ledger, self.files = ledger, files
-
-    def _tick(self, name: str, constant: bool) -> Charged:
-        if not constant:
-            frame = sys._getframe(1)
-            while frame.f_code.co_filename not in self.files:
-                if frame.f_back is None:
-                    raise LookupError(f"{name} was not called from {', '.join(self.files)}")
-                frame = frame.f_back
-            self.ledger[frame.f_code.co_filename, frame.f_lineno][name] += 1
-        return Charged(self.ledger, *self.files, constant=constant)
-
-
-def ledger_of(formulation: str, n: int, *files: str) -> Ledger:
-    """Operations by line, for the general arm of n joints."""
-    ledger: Ledger = defaultdict(Counter)
-    arm = general_arm(n, lambda _: Charged(ledger, *files, constant=True), formulation == DEFAULT_FORMULATION)
-    INVERSE_DYNAMICS[formulation](arm, *([Charged(ledger, *files) for _ in range(n)] for _ in range(3)))
-    return ledger
-
-
-def line_costs(formulation: str) -> list[LineCost]:
-    """Lines of the source that cost anything, with their cost as written for the general arm of n >= 4 joints.
-
-    Identity: the costs add up to `general_operation_count(n, formulation).as_written`.
-    """
-    check_formulation(formulation)
-    files = [inspect.getfile(where) for where in (INVERSE_DYNAMICS[formulation], frames, recursion)]
-    ledgers = [ledger_of(formulation, n, *files) for n in LINE_COST_SIZES]
-    result = []
-    for file, line in sorted(set().union(*ledgers), key=lambda place: (files.index(place[0]), place[1])):
-        counts = [operations(ledger[file, line]) for ledger in ledgers]
-        multiplications = interpolated(LINE_COST_SIZES, [c.multiplications for c in counts])
-        additions = interpolated(LINE_COST_SIZES, [c.additions for c in counts])
-        if any(multiplications.coefficients) or any(additions.coefficients):
-            result.append(LineCost(line, linecache.getline(file, line).strip(), multiplications, additions))
-    return result

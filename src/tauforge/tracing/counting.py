@@ -104,7 +104,8 @@ def critical_path(graph: Graph, constants: str = "") -> CriticalPath:
     depth: list[tuple[int, int, int]] = []  # steps, multiplications, additions
     for node, varies in zip(graph.nodes, varying(graph, constants), strict=True):
         steps, multiplications, additions = max((depth[k] for k in node.args), default=(0, 0, 0))
-        multiplies, adds = varies and node.op in ("mul", "div"), varies and node.op in ("add", "sub")
+        works = varies and not is_negation(graph, node)
+        multiplies, adds = works and node.op in ("mul", "div"), works and node.op in ("add", "sub")
         depth.append((steps + (multiplies or adds), multiplications + multiplies, additions + adds))
     longest = max((depth[output.node] for output in graph.outputs), default=(0, 0, 0))
     return CriticalPath(longest[1], longest[2])

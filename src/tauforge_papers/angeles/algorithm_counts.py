@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import ZERO, Matrix, Transform, Vector, rotation_x, rotation_z
-from tauforge.analysis.complexity import Charged, Ledger, general_arm, interpolated
+from tauforge.analysis.complexity import general_arm, interpolated
+from tauforge.analysis.costs_by_line import Charged, Ledger
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.serial import outward_inward
 from tauforge.formulations.serial.kinematics import joint_rotation

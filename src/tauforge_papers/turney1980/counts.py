@@ -20,7 +20,7 @@ from tauforge_papers.report.table import Cell, Table
 from tauforge_papers.rules import true_in_parts, true_or_not
 from tauforge_papers.turney1980.appendix import PRODUCT, appendix_claims, appendix_table
 from tauforge_papers.turney1980.explicit import degree, explicit_claims, explicit_table
-from tauforge_papers.turney1980.schedule import longest_chain, schedule_claims, schedule_figure, table_5
+from tauforge_papers.turney1980.schedule import longest_chain, schedule_claims, schedule_figure, table_5, terms
 from tauforge_papers.turney1980.term_counts import row_claims, rows_table
 
 SETS = ("lagrange-euler", "newton-euler", "modified-newton-euler")
@@ -177,7 +177,7 @@ def steps_by_terms(name: str, n: int) -> int:
     """A processor for each term, as in Table 5. Lagrange: T_0^n alone, in the order of the appendix."""
     if name == SETS[0]:
         return (n - 1) * (PRODUCT[0] + PRODUCT[1])
-    return sum(longest_chain(n, modified=name == SETS[-1]))
+    return sum(longest_chain(terms(n, modified=name == SETS[-1])))
 
 
 def parallelism() -> Claim:

@@ -9,7 +9,8 @@ from functools import cache
 from typing import Any
 
 from tauforge.algebra.vectors import ZERO
-from tauforge.analysis.complexity import Charged, Ledger, Polynomial, general_arm, general_cost_of, interpolated
+from tauforge.analysis.complexity import Polynomial, general_arm, general_cost_of, interpolated
+from tauforge.analysis.costs_by_line import Charged, Ledger
 from tauforge.formulations.serial import lagrange_euler, modified_newton_euler, strobing
 from tauforge.formulations.serial.parameters import ArmParameters
 from tauforge.tracing.counting import operations

@@ -11,8 +11,8 @@ from .complexity import OperationCount, general_cost, general_operation_count, o
 from .costs_by_line import LineCost, RobotLineCost, line_costs
 from .linearisation import Linearisation, linearise
 from .regulators import linear_feedback
-from .step_size import suggested_step
 from .schedules import Schedule, Task, schedule, scheduled
+from .step_size import suggested_step
 from .stewart_forces import (
     Crossing,
     LegForceParts,

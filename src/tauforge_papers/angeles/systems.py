@@ -27,8 +27,8 @@ SYSTEMS = (
         "A3",
         "secs 7.4.1, 7.4.2, Tables 7.1, 7.2",
         "operation counts row by row, revolute and prismatic apart",
-        ("tf.analysis.line_costs",),
-        missing="not yet: of the general arm only",
+        ("tf.analysis.line_costs(robot=None)",),
+        "analysis/test_costs_by_line.py::test_prismatic_joints_and_zeros_are_counted_out",
     ),
     System(
         "A4",

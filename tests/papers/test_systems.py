@@ -13,13 +13,14 @@ import typer.main
 
 import paper_systems
 import tauforge as tf
+import tauforge_papers.derivation
 from tauforge.cli.app import app
 from tauforge_papers.registry import STUDIES
 from tauforge_papers.systems import System, systems_of
 
 TESTS = Path(__file__).parents[1]
 COUNTS = {"dasgupta1998": 21, "pedrammehr2012": 13, "turney1980": 21, "lee1982": 23, "angeles": 16}
-ROOTS = {"tf": tf, "arm": tf.SerialArm, "platform": tf.StewartPlatform}
+ROOTS = {"tf": tf, "tauforge_papers": tauforge_papers, "arm": tf.SerialArm, "platform": tf.StewartPlatform}
 CHOICES = {"formulation": (*tf.FORMULATIONS, *tf.STEWART_MODELS), "model": tf.STEWART_MODELS}
 ALL = [system for paper in STUDIES for system in systems_of(paper)]
 CALLS = sorted({call for system in ALL for call in system.calls})

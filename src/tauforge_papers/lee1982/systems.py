@@ -102,7 +102,8 @@ SYSTEMS = (
         "L14",
         "sec. 4, eqs 4.5-4.41",
         "derivation that both laws are the same",
-        missing="not yet: the study has Turney's steps of random arms",
+        ('tauforge_papers.derivation.derivation_steps(paper="lee1982")',),
+        "papers/test_derivation.py::test_every_step_of_anybodys_arm_agrees_as_mended",
     ),
     System(
         "L15",

@@ -89,7 +89,8 @@ SYSTEMS = (
         "T12",
         "sec. 4, eqs 4.1-4.34",
         "step-by-step expansion of Newton-Euler into Lagrange",
-        missing="not yet: the study has the steps of random arms",
+        ("tauforge_papers.derivation.derivation_steps",),
+        "papers/test_derivation.py::test_every_step_of_anybodys_arm_agrees_as_mended",
     ),
     System(
         "T13",

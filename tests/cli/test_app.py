@@ -251,6 +251,15 @@ def test_bench_needs_a_checkout(monkeypatch, tmp_path):
     assert "ended with exit code 1" in error_of("bench", "--quick", code=1)
 
 
+def test_bench_of_a_robot_of_ones_own(tmp_path):
+    tf.load("planar-2r").replace(name="mine").save(file := tmp_path / "mine.toml")
+    found = parsed("bench", file, "--quick")
+    assert found["robot"] == "mine"
+    assert found["seconds"].keys() == set(tf.FORMULATIONS)
+    assert all(0 < t["batch"] < 1 and t["states"] == 1024 for t in found["seconds"].values())
+    assert "joint-frames" in run("bench", file, "--quick").stdout
+
+
 def test_json_has_no_numbers_that_are_none():
     found = output.plain({"a": np.array([1.0, np.nan]), "b": (np.inf, Path("x"), True, None), 3: tf.Payload})
     assert found == {"a": [1.0, None], "b": [None, "x", True, None], "3": str(tf.Payload)}

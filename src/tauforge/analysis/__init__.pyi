@@ -36,6 +36,7 @@ from .strobing import (
     explicit_model_cost,
     strobing_cost,
 )
+from .timing import TimePerState, time_per_state
 
 __all__ = [
     "BaseParameters",
@@ -60,6 +61,7 @@ __all__ = [
     "Sizing",
     "StrobingCost",
     "Task",
+    "TimePerState",
     "WorstForces",
     "assess",
     "base_parameters",
@@ -88,5 +90,6 @@ __all__ = [
     "size_actuators",
     "strobing_cost",
     "suggested_step",
+    "time_per_state",
     "worst_leg_forces",
 ]

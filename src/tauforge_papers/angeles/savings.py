@@ -6,6 +6,7 @@ from typing import Any
 
 from tauforge.algebra.vectors import ZERO
 from tauforge.analysis.complexity import counted, general_arm, general_cost_of, general_operation_count, operation_count
+from tauforge.analysis.timing import BATCH, time_per_state
 from tauforge.formats.loading import ArmName, load
 from tauforge.formulations.serial.kinematics import into_link, joint_rotation
 from tauforge.formulations.serial.parameters import ArmParameters
@@ -14,7 +15,6 @@ from tauforge_papers.count_tables import SIX
 from tauforge_papers.report.study import Claim
 from tauforge_papers.report.table import Table
 from tauforge_papers.rules import not_judged, true_or_not
-from tauforge_papers.timing import BATCH, nanoseconds
 from tauforge_papers.wording import less_or_more
 
 ARMS: tuple[ArmName, ...] = ("puma560", "stanford", "scara", "panda", "planar-2r")
@@ -22,7 +22,7 @@ A_FEW = 10.0  # us
 
 
 def speed() -> Claim:
-    microseconds = nanoseconds(load("puma560"), NAME) / 1000
+    microseconds = time_per_state(load("puma560"), NAME).batch * 1e6
     return Claim(
         name="microseconds",
         where="section 7.4, after eq. 7.43",

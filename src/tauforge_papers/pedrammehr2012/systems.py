@@ -100,6 +100,7 @@ SYSTEMS = (
         "P13",
         "sec. 9",
         "elapsed time of the algorithm along a path",
-        missing="not yet: tauforge bench takes no robot",
+        ("tf.analysis.time_per_state(states=None)", "tauforge bench"),
+        "analysis/test_timing.py::test_single_calls_and_batches_of_a_motion_are_measured",
     ),
 )

@@ -12,6 +12,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller, RunningLaw
 from tauforge.errors import ConvergenceError, ShapeError
+from tauforge.evaluation.arguments import in_rows
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.poses import pose_error, transforms
 from tauforge.robots.robot import Robot
@@ -19,6 +20,7 @@ from tauforge.simulation.checks import Law, numbers
 from tauforge.simulation.compiled_loop import ROWS_AT_ONCE, CompiledLoop, Force
 from tauforge.simulation.events import Watch
 from tauforge.simulation.integrators import ENDING_ERRORS, Rates, Stop
+from tauforge.simulation.method_loop import RatesUnder, rates_of
 from tauforge.simulation.recording import METHODS, Recording
 from tauforge.simulation.rollout_task import RolloutTask
 from tauforge.simulation.sensors import Actuation
@@ -97,14 +99,25 @@ class ClosedLoop:
             return None
         return self.disturbance.alone(t, self.space.position(y), self.space.velocity(y))
 
-    def rates(self, held: Force | None) -> Rates:
-        """Time derivatives of the state under forces that are held, or that the law gives at any time."""
+    def rates(self, held: Force | None, period: int) -> Rates:
+        """Time derivatives of the state under forces that are held, or that the law gives at any time.
+
+        period: its number, which says what the plant holds
+        """
+        under = self.rates_in(period)
 
         def rates(t: float, y: Array) -> Array:
             force = (self.force(t, y) if held is None else held).given
-            return self.space.rates_under(y, force, self.wrench(t, y))
+            return under(y, force, self.wrench(t, y))
 
         return rates
+
+    def rates_in(self, period: int) -> RatesUnder:
+        """Time derivatives of a state under a force and a wrench, in a control period."""
+        if self.task.payload is None:
+            return self.space.rates_under
+        one = rates_of(self.robot, in_rows(self.robot, self.task.fields_in(period), 1), 1)
+        return lambda y, force, wrench: one(y[None], force[None], None if wrench is None else wrench[None])[0]
 
 
 def _check_finite(values: Array, problem: str) -> None:
@@ -157,13 +170,22 @@ class RecordingBuilder:
             wrench = None
             if self.loop.disturbance is not None:
                 wrench = np.array([self.loop.wrench(times[k], rows[k]) for k in unknown])
-            rates[unknown] = space.rates_under(rows[unknown], force[unknown], wrench)
+            rates[unknown] = self._rates(times[unknown], rows[unknown], force[unknown], wrench)
         place = slice(self._kept, self._kept + len(kept))
         found = (times, position, velocity, space.velocity(rates), force)
         for column, values in zip(self._columns.values(), found, strict=True):
             column[place] = values[kept]
         self._seen += len(times)
         self._kept = place.stop
+
+    def _rates(self, times: Array, rows: Array, force: Array, wrench: Array | None) -> Array:
+        """Time derivatives of rows of states, (k, m)."""
+        if self.loop.task.payload is None:
+            return self.loop.space.rates_under(rows, force, wrench)
+        schedule = self.loop.task.schedule
+        periods = np.floor((times + schedule.step / 2) / schedule.period).astype(int).tolist()
+        pushes = [None] * len(rows) if wrench is None else wrench
+        return np.array([self.loop.rates_in(k)(*row) for k, *row in zip(periods, rows, force, pushes, strict=True)])
 
     def recording(self, motion: Motion | None) -> Recording:
         self._flush(end=True)

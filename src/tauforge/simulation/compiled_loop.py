@@ -18,6 +18,7 @@ from tauforge.kernels.cpu.time_loop import Call, Place, Record, TimeLoop, block_
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots.capabilities import Fields
 from tauforge.robots.formulations import WRENCH
+from tauforge.robots.loads import PAYLOAD
 from tauforge.robots.state_space import PlainState
 from tauforge.simulation.disturbances import stage_times
 from tauforge.simulation.integrators import AHEAD as STAGES
@@ -26,6 +27,7 @@ from tauforge.simulation.recording import MACHINE_CODE, METHODS
 from tauforge.simulation.rollout_task import RolloutTask
 from tauforge.simulation.sensors import Noise
 from tauforge.simulation.step_formulas import ADDED, AHEAD, FORCE, NOISE, PUSH_TIME, StepFormulas
+from tauforge.simulation.varying_payload import VaryingPayload
 from tauforge.validation import counted
 
 STEPS_AT_ONCE = 2**18  # of single rows, between two looks at the keyboard: some hundredths of a second
@@ -94,6 +96,9 @@ class CompiledLoop:
         cores = formulas.gains | formulas.fields | formulas.limits
         given = zip(cores.items(), task.constants, strict=True)
         self._fixed = {name: _of_rows(value, core) for (name, core), value in given}
+        if isinstance(task.payload, VaryingPayload):
+            self.payloads = columns(1, self.most + 1, *PAYLOAD.core)
+            self._fixed[PAYLOAD.name] = Place(self.payloads, 0, 0, self.payloads.strides[1])
 
     @property
     def stepped_by(self) -> str:
@@ -346,6 +351,8 @@ class CompiledLoop:
             given = self._added[:, begin : end + 1]
             fill(self.added[:, : given.shape[1]], given)
             self.added[:, given.shape[1] : count] = 0.0
+        if isinstance(task.payload, VaryingPayload):
+            fill(self.payloads[:, :count], task.payload.numbers(begin, end + 1)[None])
         if self.push is not None and task.disturbance is not None:
             first, last = begin * task.schedule.substeps, end * task.schedule.substeps
             times = stage_times(task.schedule.step, np.arange(first, last + 1))

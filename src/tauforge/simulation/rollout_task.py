@@ -30,6 +30,7 @@ from tauforge.simulation.disturbances import Disturbance, WrenchFunction, wrench
 from tauforge.simulation.sensors import Actuation, Sensing, Sensors
 from tauforge.simulation.stability import warn_of_sampling
 from tauforge.simulation.step_formulas import Given, StepFormulas, field_shape
+from tauforge.simulation.varying_payload import VaryingPayload
 from tauforge.validation import did_you_mean
 
 ONE_BY_ONE = "Call tf.rollout once for each value, with a law that has it"
@@ -68,7 +69,7 @@ class RolloutTask(NamedTuple):
     position, velocity: (N, n)
     gains:              arrays (N, *core) or (*core) in place of the law's own, by name
     fields:             of the plant, likewise
-    payload:            what the plant holds
+    payload:            what the plant holds; in `simulate` it may vary
     forces:             (N, periods, m) or (periods, m), added to those of the law
     limits:             (N, m) or (m,), largest sizes of the forces
     sensing:            what the law sees, if not the state
@@ -83,7 +84,7 @@ class RolloutTask(NamedTuple):
     velocity: Any
     gains: Fields
     fields: Fields
-    payload: Payload | None
+    payload: Payload | VaryingPayload | None
     forces: Any | None
     schedule: Schedule
     limits: Any | None = None
@@ -139,9 +140,14 @@ class RolloutTask(NamedTuple):
     @property
     def plant_fields(self) -> Fields:
         """The fields, and those that the payload changes."""
+        return self.fields_in(0)
+
+    def fields_in(self, period: int) -> Fields:
+        """`plant_fields` in a control period."""
         if self.payload is None:
             return self.fields
-        return {**self.fields, **self.plant._fields_carrying(self.payload, self.fields)}
+        payload = self.payload.at(period) if isinstance(self.payload, VaryingPayload) else self.payload
+        return {**self.fields, **self.plant._fields_carrying(payload, self.fields)}
 
     @property
     def constants(self) -> list[Any]:

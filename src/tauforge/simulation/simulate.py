@@ -32,6 +32,7 @@ from tauforge.simulation.recording import Recording
 from tauforge.simulation.rollout_task import RolloutTask, Schedule, carrying, prescribed
 from tauforge.simulation.sensors import Sensors
 from tauforge.simulation.stability import warn_of_sampling, warn_of_stiffness
+from tauforge.simulation.varying_payload import PayloadFunction, VaryingPayload
 
 FREE_STEPS_AT_ONCE = 512  # steps of a free motion at a time
 DRIFT = 1e-6  # of the energy of a free motion: above, a warning
@@ -52,7 +53,7 @@ def simulate(
     sensors: Sensors | None = None,
     force_limits: ArrayLike | str | None = None,
     delay: float = 0.0,
-    payload: Payload | None = None,
+    payload: Payload | PayloadFunction | None = None,
     forces: ArrayLike | None = None,
     record_every: int = 1,
 ) -> Recording:
@@ -77,7 +78,9 @@ def simulate(
     force_limits:   (m,) largest sizes of the actuator forces, or "robot" for the robot's own; None for no limit
     delay:          s, a whole number of control periods, after which the forces that the controller asks for act; no
                     forces act before. `forces` are not delayed
-    payload:        what the plant really holds; the controller does not know of it
+    payload:        what the plant really holds; the controller does not know of it. A function of t says what it holds
+                    in each control period, or step without one, that begins at t; it is asked in advance. What is
+                    taken up moves as the plant does at that moment
     forces:         (periods, m) N m or N: in every control period added to those of the controller
     record_every:   keeps one row in so many steps, which bounds the memory of long runs; the last is always kept
 
@@ -96,7 +99,8 @@ def simulate(
     """
     real = robot if plant is None else plant
     checks.check_plant(robot, real)
-    if payload is not None:
+    varying = payload if callable(payload) else None
+    if payload is not None and not callable(payload):
         real = carrying(real, payload)
     space = real.state_space
     checks.check_law(controller, motion, initial, control_period, real)
@@ -110,8 +114,9 @@ def simulate(
     every = checks.whole_number("record_every", record_every)
     if method not in INTEGRATORS:
         raise ShapeError("method", expected=f"one of {', '.join(INTEGRATORS)}", got=repr(method))
-    if method == "symplectic" and not (controller is None and added is None and disturbance is None):
-        problem = "the symplectic method takes no controller and no disturbance"
+    left = controller is None and added is None and disturbance is None and varying is None  # to itself
+    if method == "symplectic" and not left:
+        problem = "the symplectic method takes no controller, no disturbance and no payload that varies"
         raise UnsupportedFeatureError(problem, field="method", remedy="Use rk4 or dormand-prince")
     if added is not None and added.ndim != 2:
         raise ShapeError("forces", expected=f"(periods, {len(real.actuators)})", got=str(added.shape))
@@ -125,7 +130,8 @@ def simulate(
         sensing, late = None, 0
     state = position[None], velocity[None]
     push = None if disturbance is None else Disturbance(disturbance, real)
-    task = RolloutTask(law, real, motion, *state, {}, {}, None, added, schedule, limits, sensing, late, push)
+    held = None if varying is None else VaryingPayload(varying, period)
+    task = RolloutTask(law, real, motion, *state, {}, {}, held, added, schedule, limits, sensing, late, push)
     loop = ClosedLoop(controller, task)
     compiled = steps_of(loop, method, continuous=not hold)
     builder = RecordingBuilder(loop, every, steps, compiled)
@@ -133,7 +139,7 @@ def simulate(
         warn_of_sampling(controller, real, position, period, periods, sensing, late)
     advance = INTEGRATORS[method](real).advance
     # a law is asked in the order of time and a push is looked for in every step; a free motion needs neither
-    length = hold or (FREE_STEPS_AT_ONCE if controller is None and disturbance is None else 1)
+    length = hold or (FREE_STEPS_AT_ONCE if left else 1)
     y, k, stop = space.pack(position, velocity), 0, None
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"), keeping(builder, motion):
         while True:
@@ -148,7 +154,7 @@ def simulate(
                     compiled.recall(loop.memory)
                 if k < steps and stop is None:
                     times = h * np.arange(k, min(k + length, steps) + 1)
-                    rows, stop = advance(loop.rates(force if hold else None), times, y)
+                    rows, stop = advance(loop.rates(force if hold else None, k // schedule.substeps), times, y)
                     if isinstance(compiled, CompiledLoop):
                         compiled.by_methods += len(rows) - 1
             times = h * np.arange(k, k + len(rows))
@@ -167,8 +173,7 @@ def simulate(
     if stop is not None:
         return _ended(stop, recording, checks.advice_on_degrees(real, motion))
     # the symplectic method's energy swings about the true one by design
-    free = controller is None and added is None and disturbance is None and method != "symplectic"
-    free = free and (real.dissipation is None or not real.dissipation.takes_energy)
+    free = left and method != "symplectic" and (real.dissipation is None or not real.dissipation.takes_energy)
     if free and (drift := energy_drift(real, recording.position, recording.velocity)) > DRIFT:
         drifting = f"the energy of {real.name} drifts by {drift:.1e} of its kinetic energy"
         remedy = "Take a shorter step, or method='dormand-prince'"

@@ -295,7 +295,7 @@ def test_resolved_rates_stay_bounded_out_of_reach():
         ({"step": 1e-13}, "duration: expected at most 1,000,000,000 steps"),
         ({"plant": RIG}, "plant: motion-rig cannot move in place of"),
         ({"plant": "heavy"}, "plant: expected a robot such as a SerialArm or a StewartPlatform, got 'heavy'"),
-        ({"method": "symplectic"}, "method: the symplectic method takes no controller and no disturbance"),
+        ({"method": "symplectic"}, "method: the symplectic method takes no controller, no disturbance and no payload"),
     ],
 )
 def test_what_does_not_fit_is_said(options, match):

@@ -247,7 +247,7 @@ def test_hostile_file_is_cheap(written: Any, name: str) -> None:
     text, says = HOSTILE[name]
     read_or_refuse(written(chain_of(2, "revolute")))  # modules that are imported with the first file are not its cost
     path = written(text)
-    seconds, result = quickest(lambda: read_or_refuse(path))
+    seconds, result = quickest(lambda: read_or_refuse(path), SECONDS)
     assert seconds < SECONDS
     tracemalloc.start()  # sees the parser's memory too, and is slow: hence apart from the timing
     try:

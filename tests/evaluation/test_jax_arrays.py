@@ -280,7 +280,8 @@ def test_searches_hand_back_jax_arrays_and_refuse_tracers():
 def test_leg_motion_and_condition_number_are_differentiable(as_installed):
     platform = robots()["dasgupta1998"]
     pose, twist, acceleration = (jnp.asarray(x) for x in state_of(platform, "inverse_dynamics")[0])
-    by_pose = jax.jit(jax.jacrev(lambda x: platform.leg_motion(x, twist, acceleration)))(pose)
+    # XLA compiles the graph of the legs for 20 s
+    by_pose = jax.jacrev(lambda x: platform.leg_motion(x, twist, acceleration))(pose)
     h = 1e-6
     step = h * np.eye(6)[4]
     ahead, behind = (platform.leg_motion(np.asarray(pose) + s, np.asarray(twist), acceleration) for s in (step, -step))

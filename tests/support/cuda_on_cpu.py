@@ -5,15 +5,20 @@ So the arithmetic, the indices, the copies through shared memory and the barrier
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import shutil
 import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 COMPILER = shutil.which("g++")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no g++: apt install g++")
+OPTIONS = ("-O1", "-std=c++20", "-fno-strict-aliasing", "-fPIC", "-pthread", "-Wno-unknown-pragmas")
 HEAD = """
 #include <barrier>
 #include <cmath>
@@ -63,22 +68,26 @@ def compiled(source: str, name: str, folder) -> ctypes.CDLL:
         parameters="".join(f", {parameter}" for parameter in parameters), name=name, names=", ".join(names)
     )
     path = folder / "kernel.cpp"
-    path.write_text(HEAD + source + launch)
+    path.write_text(source + launch)
     library = folder / "kernel.so"
-    options = [
-        "-O1",
-        "-std=c++20",
-        "-fno-strict-aliasing",
-        "-shared",
-        "-fPIC",
-        "-pthread",
-        "-Wno-unknown-pragmas",
-        "-o",
-        library,
-    ]
-    done = subprocess.run([str(COMPILER), *options, path], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[:3000]
+    run("-shared", "-include", head(), "-o", library, path)
     return ctypes.CDLL(str(library))
+
+
+@cache
+def head() -> Path:
+    """HEAD in a file, precompiled: it would take half of the time of most kernels."""
+    folder = tempfile.mkdtemp(prefix="tauforge-")
+    atexit.register(shutil.rmtree, folder)
+    path = Path(folder) / "head.hpp"
+    path.write_text(HEAD)
+    run("-x", "c++-header", path)
+    return path
+
+
+def run(*options) -> None:
+    done = subprocess.run([str(COMPILER), *OPTIONS, *options], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:3000]
 
 
 def argument(value):

@@ -8,6 +8,7 @@ day decides; TAUFORGE_TURN repeats what another day has tried.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -91,6 +92,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> No
         items[:] = kept
 
 
+def pytest_collection_finish() -> None:
+    """What collection has made lives as long as the process: it is no garbage to be searched for."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_configure() -> None:
     """Not when this file is imported: children of the tests do that too, with an environment made for them."""
     os.environ.setdefault(INSTALLED, os.environ.get("TAUFORGE_KERNELS", "1"))
@@ -110,11 +117,19 @@ def switch() -> str:
     return "0" if os.environ[INSTALLED].strip().lower() in OFF else "1"
 
 
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory, switch):
+    """The environment as a user has it; kernels are kept for the other tests, of all workers."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    return {"TAUFORGE_KERNELS": switch, "TAUFORGE_CACHE": str(folder / "kernels")}
+
+
 @pytest.fixture
-def as_installed(monkeypatch, tmp_path_factory, switch):
-    """Methods run as a user has them; kernels are kept for the other tests of the same worker."""
-    monkeypatch.setenv("TAUFORGE_KERNELS", switch)
-    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+def as_installed(monkeypatch, installed):
+    """Methods run as a user has them."""
+    for name, value in installed.items():
+        monkeypatch.setenv(name, value)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from support.catalogue import in_turn
 from support.in_doubles import in_doubles
 from support.platforms import quarter_turned
 from support.robot_functions import called, cases, largest_error, named, robots, state_of
@@ -33,7 +34,7 @@ def through_the_graph(monkeypatch):
     monkeypatch.setattr(jax_arrays, "serving", lambda: None)
 
 
-@pytest.mark.parametrize(("robot", "name"), cases(), ids=named)
+@pytest.mark.parametrize(("robot", "name"), in_turn(cases()), ids=named)
 def test_every_function_takes_jax_arrays(robot, name):
     given, expected, _ = state_of(robot, name, ROWS)
     count = len(expected)

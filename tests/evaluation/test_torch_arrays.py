@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from support.catalogue import in_turn
 from support.platforms import quarter_turned
 from support.robot_functions import called, cases, largest_error, named, robots, state_of
 from support.tolerances import FORMULATIONS, OUTSIDE, SINGLE, error
@@ -22,7 +23,7 @@ def tensors(arrays, **more):
     return [torch.tensor(x, dtype=torch.float64, **more) for x in arrays]
 
 
-@pytest.mark.parametrize(("robot", "name"), cases(), ids=named)
+@pytest.mark.parametrize(("robot", "name"), in_turn(cases()), ids=named)
 def test_every_function_takes_tensors(robot, name):
     given, expected, _ = state_of(robot, name, ROWS)
     count = len(expected)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from support.catalogue import in_turn
 from support.robot_functions import cases, largest_error, named, state_of
 from support.tolerances import FORMULATIONS, error
 
@@ -23,7 +24,7 @@ def values_of(found, state):
     return {symbol: x for symbols, row in rows for symbol, x in zip(symbols, row, strict=True)}
 
 
-@pytest.mark.parametrize(("robot", "name"), cases(), ids=named)
+@pytest.mark.parametrize(("robot", "name"), in_turn(cases()), ids=named)
 def test_casadi_equals_the_kernel(robot, name):
     given, expected, allowed = state_of(robot, name)
     function = tf.symbolic.casadi_function(robot, name)

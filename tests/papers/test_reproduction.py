@@ -26,11 +26,11 @@ SAME = 1e-9  # relative: kernels there, the reference here
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory, switch: str) -> Path:
+def report(tmp_path_factory: pytest.TempPathFactory, installed: dict[str, str]) -> Path:
     out = tmp_path_factory.mktemp("papers") / "report"
     done = subprocess.run(
         [sys.executable, "-m", "tauforge", "reproduce", "--out", str(out)],
-        env={**os.environ, "TAUFORGE_KERNELS": switch},
+        env={**os.environ, **installed},
         capture_output=True,
         text=True,
         check=False,

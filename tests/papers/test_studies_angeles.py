@@ -43,12 +43,12 @@ mixed_kinds = st.text("RP", min_size=1, max_size=7)
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory, switch):
+def study(installed):
     """As a reader runs it: one of its claims times a kernel."""
     told = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TAUFORGE_KERNELS", switch)
-        patch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+        for name, value in installed.items():
+            patch.setenv(name, value)
         found = angeles.study(told.append)
     assert len(told) == 4
     return found

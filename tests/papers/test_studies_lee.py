@@ -46,11 +46,11 @@ STEPS = 1e-5  # relative: two and five steps of the integrator a period
 
 
 @pytest.fixture(scope="module", autouse=True)
-def as_a_reader(tmp_path_factory, switch):
+def as_a_reader(installed):
     """The simulations take minutes without kernels; an arm that was used without them would go on without."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TAUFORGE_KERNELS", switch)
-        patch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+        for name, value in installed.items():
+            patch.setenv(name, value)
         lee.puma.cache_clear()
         near_minimum_time.plan.cache_clear()
         yield

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from support.catalogue import in_turn
 from support.platforms import HOME, calls, parts, quarter_turned, random_motion, random_platform, with_spherical_legs
 from support.tolerances import ROUNDING, SINGLE, error, solve_tolerance
 from tauforge.robots.stewart import formulas as stewart_formulas
@@ -213,17 +214,23 @@ def test_a_used_platform_pickles():
     assert np.array_equal(again.inverse_dynamics(*arguments), expected)
 
 
-@pytest.mark.parametrize("model", [name for name in tf.STEWART_MODELS if name not in ("exact", "massless-legs")])
-def test_every_mixture_of_corrections_compiles(kernels_on, model):
+MIXTURES = [
+    (name, chosen)
+    for name, model in stewart_formulas.MODELS.items()
+    if name not in ("exact", "massless-legs")
+    for chosen in {(), model.corrections, *((one,) for one in model.corrections)}
+]
+
+
+@pytest.mark.parametrize(("model", "chosen"), in_turn(sorted(MIXTURES)))
+def test_every_mixture_of_corrections_compiles(kernels_on, model, chosen):
     """Also the second look that a bad row brings, in graphs of several parts."""
     platform = tf.load("dasgupta1998")
-    known = stewart_formulas.MODELS[model].corrections
     pose = np.array([[0.2, 0, 0.5, 0.1, 0, 0.2], [np.nan] * 6])
     twist, acceleration = np.random.default_rng(0).normal(size=(2, 6))
-    for chosen in [(), known, *((name,) for name in known)]:
-        got = platform.inverse_dynamics(pose, twist, acceleration, model=model, corrections=chosen)
-        assert np.isnan(got[1]).all()
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("TAUFORGE_KERNELS", "0")
-            plain = platform.replace().inverse_dynamics(pose[0], twist, acceleration, model=model, corrections=chosen)
-        assert np.abs(got[0] - plain).max() < 1e-10 * np.abs(plain).max()
+    got = platform.inverse_dynamics(pose, twist, acceleration, model=model, corrections=chosen)
+    assert np.isnan(got[1]).all()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TAUFORGE_KERNELS", "0")
+        plain = platform.replace().inverse_dynamics(pose[0], twist, acceleration, model=model, corrections=chosen)
+    assert np.abs(got[0] - plain).max() < 1e-10 * np.abs(plain).max()

@@ -335,10 +335,10 @@ def test_the_nearest_two_legs(rng):
 
 @pytest.mark.parametrize("kernels", ["0", "1"])
 @pytest.mark.parametrize("length", [None, 0.5, 20.0])
-def test_condition_number(monkeypatch, tmp_path_factory, kernels, length):
+def test_condition_number(monkeypatch, installed, kernels, length):
     """A few poses, and many, for which there is a kernel."""
     monkeypatch.setenv("TAUFORGE_KERNELS", kernels)
-    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+    monkeypatch.setenv("TAUFORGE_CACHE", installed["TAUFORGE_CACHE"])
     platform = random_platform(np.random.default_rng(4), masses=False)
     pose = random_motion(np.random.default_rng(5), (60,))[0]
     H = platform.force_matrix(pose).copy()

@@ -118,7 +118,7 @@ def switch() -> str:
 
 
 @pytest.fixture(scope="session")
-def installed(tmp_path_factory, switch):
+def user_environment(tmp_path_factory, switch):
     """The environment as a user has it; kernels are kept for the other tests, of all workers."""
     folder = tmp_path_factory.getbasetemp()
     folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
@@ -126,9 +126,9 @@ def installed(tmp_path_factory, switch):
 
 
 @pytest.fixture
-def as_installed(monkeypatch, installed):
+def as_installed(monkeypatch, user_environment):
     """Methods run as a user has them."""
-    for name, value in installed.items():
+    for name, value in user_environment.items():
         monkeypatch.setenv(name, value)
 
 

@@ -26,11 +26,11 @@ SAME = 1e-9  # relative: kernels there, the reference here
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory, installed: dict[str, str]) -> Path:
+def report(tmp_path_factory: pytest.TempPathFactory, user_environment: dict[str, str]) -> Path:
     out = tmp_path_factory.mktemp("papers") / "report"
     done = subprocess.run(
         [sys.executable, "-m", "tauforge", "reproduce", "--out", str(out)],
-        env={**os.environ, **installed},
+        env={**os.environ, **user_environment},
         capture_output=True,
         text=True,
         check=False,

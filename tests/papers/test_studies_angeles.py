@@ -43,11 +43,11 @@ mixed_kinds = st.text("RP", min_size=1, max_size=7)
 
 
 @pytest.fixture(scope="module")
-def study(installed):
+def study(user_environment):
     """As a reader runs it: one of its claims times a kernel."""
     told = []
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in installed.items():
+        for name, value in user_environment.items():
             patch.setenv(name, value)
         found = angeles.study(told.append)
     assert len(told) == 4

@@ -46,10 +46,10 @@ STEPS = 1e-5  # relative: two and five steps of the integrator a period
 
 
 @pytest.fixture(scope="module", autouse=True)
-def as_a_reader(installed):
+def as_a_reader(user_environment):
     """The simulations take minutes without kernels; an arm that was used without them would go on without."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in installed.items():
+        for name, value in user_environment.items():
             patch.setenv(name, value)
         lee.puma.cache_clear()
         near_minimum_time.plan.cache_clear()

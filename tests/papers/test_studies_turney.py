@@ -51,10 +51,10 @@ ROUNDING = 1e-12
 
 
 @pytest.fixture(scope="module", autouse=True)
-def as_a_reader(installed):
+def as_a_reader(user_environment):
     """The simulations take minutes without kernels; an arm that was used without them would go on without."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in installed.items():
+        for name, value in user_environment.items():
             patch.setenv(name, value)
         lee_control.puma.cache_clear()
         yield

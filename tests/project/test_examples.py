@@ -72,8 +72,8 @@ def test_numbered_without_gaps():
     assert [path.stem[:3] for path in EXAMPLES] == [f"{k:02}_" for k in range(1, len(EXAMPLES) + 1)]
 
 
-def test_runs_from_a_shell(tmp_path, installed):
-    environment = {**os.environ, "MPLBACKEND": "Agg", **installed}
+def test_runs_from_a_shell(tmp_path, user_environment):
+    environment = {**os.environ, "MPLBACKEND": "Agg", **user_environment}
     done = subprocess.run(
         [sys.executable, EXAMPLES[0]], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )

@@ -17,9 +17,9 @@ HELD = tf.Payload(mass=4.0, com=(0.1, -0.05, 0.2), inertia=np.diag([0.1, 0.2, 0.
 
 
 @pytest.fixture(params=["0", "1"], ids=["reference", "kernels"])
-def way(request, monkeypatch, installed):
+def way(request, monkeypatch, user_environment):
     monkeypatch.setenv("TAUFORGE_KERNELS", request.param)
-    monkeypatch.setenv("TAUFORGE_CACHE", installed["TAUFORGE_CACHE"])
+    monkeypatch.setenv("TAUFORGE_CACHE", user_environment["TAUFORGE_CACHE"])
 
 
 def robots():

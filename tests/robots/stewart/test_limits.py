@@ -335,10 +335,10 @@ def test_the_nearest_two_legs(rng):
 
 @pytest.mark.parametrize("kernels", ["0", "1"])
 @pytest.mark.parametrize("length", [None, 0.5, 20.0])
-def test_condition_number(monkeypatch, installed, kernels, length):
+def test_condition_number(monkeypatch, user_environment, kernels, length):
     """A few poses, and many, for which there is a kernel."""
     monkeypatch.setenv("TAUFORGE_KERNELS", kernels)
-    monkeypatch.setenv("TAUFORGE_CACHE", installed["TAUFORGE_CACHE"])
+    monkeypatch.setenv("TAUFORGE_CACHE", user_environment["TAUFORGE_CACHE"])
     platform = random_platform(np.random.default_rng(4), masses=False)
     pose = random_motion(np.random.default_rng(5), (60,))[0]
     H = platform.force_matrix(pose).copy()

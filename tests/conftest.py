@@ -2,7 +2,7 @@
 
 Only what `tools/matrix.py` varies reaches the tests from the caller's environment: vector width, threads, kernels on or
 off, locale and time zone. Settings of Python, Matplotlib and terminals do not, nor the folder of the user's cache.
-Counts are small by default, TAUFORGE_SOAK times as many for a soak. Where the robots of the catalogue take turns, the
+Counts are small by default, TAUFORGE_SOAK times as many for a soak. Where cases take turns, the
 day decides; TAUFORGE_TURN repeats what another day has tried.
 """
 
@@ -25,7 +25,7 @@ from hypothesis import HealthCheck, settings
 from tauforge.settings import OFF
 
 SOAK = int(os.environ.get("TAUFORGE_SOAK", "1"))
-TURNS = 3  # days in which every robot has its turn
+TURNS = 3  # days in which every case has its turn
 TURN = int(os.environ.setdefault("TAUFORGE_TURN", str(int(time.time() // 86400))))  # workers inherit it
 SECONDS = Path(__file__).with_name("seconds.json")  # of CPU by file, written by `make times`
 UNKNOWN_SECONDS = 5.0
@@ -73,7 +73,7 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     if SOAK == 1:
         terminalreporter.write_line(
-            f"robots that take turns: TAUFORGE_TURN={TURN} repeats these, TAUFORGE_SOAK has all"
+            f"cases that take turns: TAUFORGE_TURN={TURN} repeats these, TAUFORGE_SOAK has all"
         )
 
 

@@ -1,20 +1,18 @@
-"""The paths that both papers on the Stewart platform follow, and the shapes of their figures."""
+"""The paths that both papers on the Stewart platform follow."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.charts.figure import ChartPanel, Line
 from tauforge.motion import Motion, MotionSample, StraightLine
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 LEGS = 6
 SAMPLES = 601  # of a path: ten for each of Dasgupta's steps
-TIME = "time (s)"
 
 
 class Path(NamedTuple):
@@ -49,19 +47,3 @@ def constant_velocity(name: str, speed: float, duration: float, samples: int = S
     pose[:, 0] += speed * t
     twist[:, 0] = speed
     return Path(name, t, MotionSample(pose, twist, np.zeros((samples, 6))))
-
-
-def leg_panels(
-    leg: str, t: Array, y_label: str, curves: Sequence[tuple[str, Array, Any]], **options: Any
-) -> tuple[ChartPanel, ...]:
-    """One panel for each leg. curves: label, (k, 6) and style of each."""
-    return tuple(
-        ChartPanel(
-            f"{leg} {i + 1}",
-            TIME,
-            y_label,
-            tuple(Line(label, t, y[:, i], style) for label, y, style in curves),
-            **options,
-        )
-        for i in range(LEGS)
-    )

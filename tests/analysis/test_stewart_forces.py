@@ -1,48 +1,18 @@
-"""Parts of leg forces, and what a singular pose leaves free, on random platforms."""
+"""What a singular pose leaves free, on random platforms."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
 
 import tauforge as tf
 from support.platforms import random_motion, random_platform
-from support.strategies import seeds
-from support.tolerances import ROUNDING, error_beside
-from tauforge.analysis import crossings, leg_force_parts, singular_freedoms
+from support.tolerances import ROUNDING
+from tauforge.analysis import crossings, singular_freedoms
 
 TURN = np.array([0.0, 0.0, 0.0, 0.0, 0.0, np.pi])
 VANISHING = 1e-9  # a singular value at a crossing, beside the largest; its time is found to 1e-12
 CARRIED = 1e-6  # what legs leave of a load that they carry, beside it: the pose is singular within VANISHING
-
-
-@given(seeds)
-def test_parts_of_leg_forces_are_those_of_platforms_that_lack_the_others(rng):
-    platform = random_platform(rng)
-    state, wrench = random_motion(rng, (3,)), 100 * rng.normal(size=(3, 6))
-    found = leg_force_parts(platform, *state, external_wrench=wrench)
-    whole = platform.inverse_dynamics(*state, external_wrench=wrench)
-    assert np.array_equal(found.total, whole)
-    assert error_beside(found.weight + found.inertia + found.friction, found.difference, [whole]) < ROUNDING
-    smooth, afloat = platform.without_friction(), platform.replace(gravity=(0.0, 0.0, 0.0))
-    assert np.array_equal(found.friction, whole - smooth.inverse_dynamics(*state, external_wrench=wrench))
-    light = {"lower_mass": 0.0, "upper_mass": 0.0, "lower_inertia": np.zeros((3, 3)), "upper_inertia": np.zeros((3, 3))}
-    bare = smooth.replace(**light, reflected_mass=0.0)
-    assert error_beside(found.massless, bare.inverse_dynamics(*state, external_wrench=wrench), [whole]) < ROUNDING
-    # without gravity and friction only inertia tells legs with masses from those without
-    inertia = leg_force_parts(afloat.without_friction(), *state).difference
-    assert error_beside(found.inertia, inertia, [whole]) < ROUNDING
-    assert np.array_equal(found.fraction, found.difference / found.total)
-
-
-def test_parts_of_a_published_model_are_of_its_own_legs():
-    platform = tf.load("dasgupta1998")
-    state = random_motion(np.random.default_rng(1), (2,))
-    paper, exact = (leg_force_parts(platform, *state, model=model) for model in ("dasgupta1998", "exact"))
-    assert np.array_equal(paper.massless, exact.massless)
-    assert np.array_equal(paper.total, platform.inverse_dynamics(*state, model="dasgupta1998"))
-    assert np.abs(paper.inertia - exact.inertia).max() > 1e-3 * np.abs(exact.inertia).max()
 
 
 def singular_poses(count):

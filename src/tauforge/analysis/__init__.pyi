@@ -13,15 +13,14 @@ from .linearisation import Linearisation, linearise
 from .regulators import linear_feedback
 from .schedules import Schedule, Task, schedule, scheduled
 from .step_size import suggested_step
+from .stewart_curves import LegForceParts, LegRotations, leg_force_parts, leg_rotations
 from .stewart_forces import (
     Crossing,
-    LegForceParts,
     PowerBalance,
     SingularFreedoms,
     WorstForces,
     best_characteristic_length,
     crossings,
-    leg_force_parts,
     power_balance,
     singular_freedoms,
     worst_leg_forces,
@@ -46,6 +45,7 @@ __all__ = [
     "ExplicitModelCost",
     "FrameDerivatives",
     "LegForceParts",
+    "LegRotations",
     "LineCost",
     "Linearisation",
     "Margin",
@@ -74,6 +74,7 @@ __all__ = [
     "general_cost",
     "general_operation_count",
     "leg_force_parts",
+    "leg_rotations",
     "line_costs",
     "linear_feedback",
     "linearise",

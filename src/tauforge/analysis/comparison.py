@@ -8,13 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
+from tauforge.charts.along_time import panels_along, times_of, with_difference
+from tauforge.charts.figure import Figure
+from tauforge.charts.with_matplotlib import drawn
 from tauforge.class_tools import with_field_docs
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.robots.formulations import Simplification
 from tauforge.robots.robot import Robot
 from tauforge.robots.summary import Summary, SummaryTable, summarised
 from tauforge.units import number
-from tauforge.validation import real_array
+from tauforge.validation import check_known, real_array
 
 
 @summarised
@@ -32,6 +35,20 @@ class Comparison(NamedTuple):
     @property
     def largest(self) -> float:
         return max(self.disagreement.values())
+
+    def plot(self, time: ArrayLike, first: str, second: str) -> Any:
+        """A matplotlib figure with a panel for each actuator: forces by two of the formulations, and their difference.
+
+        time: (k,) s, of the states along a motion, at which the torques are (k, n)
+
+        Two models of a platform are Pedrammehr et al.'s Figs 9 and 10.
+        """
+        for name in (first, second):
+            check_known(name, self.torques, f"{name!r} was not compared", "formulation")
+        t = times_of(time, self.torques[first])
+        curves = with_difference((first, self.torques[first]), (second, self.torques[second]))
+        panels = panels_along("actuator", t, "force (N) or torque (N m)", curves)
+        return drawn(Figure("comparison", f"{first} and {second}", "", panels, columns=3))
 
     def summary(self) -> Summary:
         """The disagreements as a table."""

@@ -1,4 +1,4 @@
-"""Forces of a Stewart platform: their balance of power, their parts, the worst of them, and singular poses.
+"""Forces of a Stewart platform: their balance of power, the worst of them, and singular poses.
 
 The balance of power is independent of every model of inverse dynamics: energies of positions and velocities are
 differentiated by dual numbers.
@@ -6,8 +6,8 @@ differentiated by dual numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,6 @@ from tauforge.class_tools import with_field_docs
 from tauforge.errors import ShapeError, SingularityError
 from tauforge.evaluation.arguments import as_argument
 from tauforge.evaluation.condition import check_length, condition_numbers
-from tauforge.formulations.stewart import EXACT, MASSLESS
 from tauforge.robots.poses import pose_rates
 from tauforge.robots.stewart.functions import SINGULAR_FORCE_MATRIX
 from tauforge.robots.summary import summarised
@@ -174,63 +173,6 @@ def worst_leg_forces(platform: StewartPlatform, pose: ArrayLike) -> WorstForces:
     forces, moments = (np.linalg.norm(part, axis=-1) for part in (inverse[..., :3], inverse[..., 3:]))
     none = np.where(np.isfinite(H).all(axis=(-2, -1)), np.inf, np.nan)[..., None]
     return WorstForces(np.where(holds[..., None], forces, none), np.where(holds[..., None], moments, none))
-
-
-@summarised
-@with_field_docs
-class LegForceParts(NamedTuple):
-    """Forces of the legs and what they consist of, N, (..., 6) each.
-
-    total:    of the model
-    massless: with massless legs and joints without friction (Dasgupta & Mruthyunjaya eq. 41)
-    weight:   of the legs; this and the two below add up to total - massless
-    inertia:  of the legs and drives
-    friction: of the joints
-    """
-
-    total: Array
-    massless: Array
-    weight: Array
-    inertia: Array
-    friction: Array
-
-    @property
-    def difference(self) -> Array:
-        """total - massless (eq. 42)."""
-        return self.total - self.massless
-
-    @property
-    def fraction(self) -> Array:
-        """difference / total, (..., 6). It is infinite where a leg has no force."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return self.difference / self.total
-
-
-def leg_force_parts(
-    platform: StewartPlatform,
-    pose: ArrayLike,
-    twist: ArrayLike,
-    acceleration: ArrayLike,
-    *,
-    external_wrench: ArrayLike | None = None,
-    model: str = EXACT,
-    corrections: Sequence[str] = (),
-) -> LegForceParts:
-    """Leg forces and their parts by the legs' own weight, inertia and friction (Dasgupta & Mruthyunjaya sec. 4.4).
-
-    pose, twist, acceleration: (..., 6), and external_wrench as for `inverse_dynamics`
-    model, corrections:        of the total
-    """
-
-    def forces(robot: StewartPlatform, *state: ArrayLike, massless: bool = False) -> Array:
-        chosen: dict[str, Any] = {"model": MASSLESS} if massless else {"model": model, "corrections": corrections}
-        return robot.inverse_dynamics(*state, external_wrench=external_wrench, **chosen)
-
-    moving, rest = (pose, twist, acceleration), (pose, np.zeros(6), np.zeros(6))
-    total, without = forces(platform, *moving), forces(platform, *moving, massless=True)
-    weight = forces(platform, *rest) - forces(platform, *rest, massless=True)
-    friction = total - forces(platform.without_friction(), *moving)
-    return LegForceParts(total, without, weight, total - without - weight - friction, friction)
 
 
 @summarised

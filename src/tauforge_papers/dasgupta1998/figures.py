@@ -6,16 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from tauforge.analysis.stewart_curves import SHOWN, broken, force_panels, fraction_panels, part_panels, sign_changes
 from tauforge.arrays import Array
+from tauforge.charts.along_time import TIME, Curve
 from tauforge.charts.figure import ChartPanel, Figure, Line, Style
 from tauforge.motion import pose_rates
-from tauforge_papers.dasgupta1998.leg_forces import MODEL, poles, sign_changes
+from tauforge_papers.dasgupta1998.leg_forces import MODEL, poles
 from tauforge_papers.dasgupta1998.measured import WHOLE, Measured
-from tauforge_papers.stewart_paths import TIME, leg_panels
 
-FORCE = "leg force (N)"
-FRACTION = "F_d / F"
-SHOWN = (-1.5, 1.5)  # of fractions with poles
 CUT = 1e6  # N, of Fig. 9: beyond the largest force in the paper's steps
 MASSES = np.geomspace(2.0, 400.0, 60)  # kg
 SCATTERED = 2000  # of the random poses are drawn
@@ -59,22 +57,20 @@ def _forces(m: Measured, number: int, name: str) -> Figure:
     f = m.forces[name]
     caption = "By the paper's model: total force T, force S with massless legs and smooth joints, and D = T - S."
     singular = name == "III"
-    drawn = [f.T, f.S, f.D]
+    T, S = f.T, f.S
     if singular:
         nearest = np.abs(m.paths[name].t - m.singular_time).argmin()
         gap = np.arange(len(f.T)) == nearest  # no stroke joins the two sides of the pole
-        drawn = [np.where(gap[:, None], np.nan, y) for y in drawn]
+        T, S = (np.where(gap[:, None], np.nan, y) for y in (T, S))
         caption += (
             " Lines: steps of 0.01 s; points: T in the paper's steps of 0.1 s, in which the largest force is "
             f"{np.abs(m.papers_steps[1]).max():.1e} N. Cut at {-CUT:.0e} and {CUT:.0e} N: the forces grow without "
             f"bound at the singularity, det H = 0 at {m.singular_time:.2f} s (broken line)."
         )
-    labels = (("T, total", "line"), ("S, massless legs", "dashed"), ("D, difference", "dotted"))
-    panels = leg_panels(
-        "leg",
+    panels = force_panels(
         m.paths[name].t,
-        FORCE,
-        [(label, y, style) for (label, style), y in zip(labels, drawn, strict=True)],
+        T,
+        S,
         marks=((m.singular_time, ""),) if singular else (),
         y_range=(-CUT, CUT) if singular else None,
     )
@@ -99,14 +95,6 @@ def _condition(m: Measured, number: int, name: str) -> Figure:
     return Figure(f"fig-{number}", f"Fig. {number}: Path {name}, condition number", caption, (panel,))
 
 
-def broken(fraction: Array, at_poles: Array, total: Array) -> Array:
-    """Without the sample nearest to each pole, so that no stroke joins the two sides."""
-    drawn = fraction.copy()
-    for k, leg in np.argwhere(at_poles):
-        drawn[k + int(abs(total[k + 1, leg]) < abs(total[k, leg])), leg] = np.nan
-    return drawn
-
-
 def _legs(which: Array) -> str:
     """which: (k, 6), whether it is so at any time."""
     legs = [str(leg + 1) for leg in np.flatnonzero(which.any(axis=0))]
@@ -119,7 +107,7 @@ def _fractions(m: Measured, number: int, name: str) -> Figure:
         "Part of the total force that leg inertia, leg weight and friction make up, by the paper's model and exactly; "
         f"cut at {SHOWN[0]} and {SHOWN[1]}."
     )
-    curves: list[tuple[str, Array, Style]] = []
+    curves: list[Curve] = []
     styles: tuple[Style, ...] = ("line", "dotted")
     models = (("paper's model", f.T, f.fraction), ("exact model", f.exact, f.exact_fraction))
     for (label, total, fraction), style in zip(models, styles, strict=True):
@@ -133,7 +121,7 @@ def _fractions(m: Measured, number: int, name: str) -> Figure:
             farthest = fraction[np.abs(fraction[:, leg]).argmax(), leg]
             caption += f"; leg {leg + 1} leaves the figure without one, to {farthest:.1f}"
         caption += "."
-    panels = leg_panels("leg", path.t, FRACTION, curves, y_range=SHOWN)
+    panels = fraction_panels(path.t, curves)
     title = f"Fig. {number}: Path {name}, fraction of dynamic forces"
     return Figure(f"fig-{number}", title, caption, panels, columns=3)
 
@@ -153,14 +141,9 @@ def _errors(m: Measured) -> Figure:
 
 def _parts(m: Measured) -> Figure:
     parts = m.parts["II"][MODEL]
-    curves: list[tuple[str, Array, Style]] = [
-        ("weight", parts.weight, "line"),
-        ("inertia", parts.inertia, "dashed"),
-        ("friction", parts.friction, "dotted"),
-    ]
     caption = "Weight of the legs, their inertia and friction of the joints, which add up to D, by the paper's model. "
     caption += "On path I the weight is the same, the inertia a hundredth and the friction a tenth of what is drawn."
-    panels = leg_panels("leg", m.paths["II"].t, "part of D (N)", curves)
+    panels = part_panels(m.paths["II"].t, parts)
     return Figure("parts-of-difference", "What D consists of on path II", caption, panels, columns=3)
 
 

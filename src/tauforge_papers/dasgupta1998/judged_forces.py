@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tauforge.analysis.stewart_forces import LegForceParts
+from tauforge.analysis.stewart_curves import LegForceParts, sign_changes
 from tauforge.arrays import Array
 from tauforge.motion import StraightLine
-from tauforge_papers.dasgupta1998.leg_forces import MODEL, Forces, sign_changes
+from tauforge_papers.dasgupta1998.leg_forces import MODEL, Forces
 from tauforge_papers.dasgupta1998.measured import ILL, Measured
 from tauforge_papers.report.study import Claim
 from tauforge_papers.rules import true_in_parts, true_or_not

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
+from tauforge.analysis.stewart_curves import sign_changes
 from tauforge.analysis.stewart_forces import singular_freedoms
 from tauforge.robots.poses import transforms
-from tauforge_papers.dasgupta1998.leg_forces import sign_changes
 from tauforge_papers.dasgupta1998.measured import ILL, Measured
 from tauforge_papers.report.study import Claim
 from tauforge_papers.rules import true_in_parts, true_or_not

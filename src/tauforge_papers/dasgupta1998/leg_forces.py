@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from tauforge.analysis.stewart_curves import sign_changes
 from tauforge.arrays import Array
 from tauforge.motion import StraightLine
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
@@ -47,11 +48,6 @@ def rank_correlation(x: Array, y: Array) -> float:
     """Spearman's."""
     first, second = (np.argsort(np.argsort(values)).astype(float) for values in (x, y))
     return float(np.corrcoef(first, second)[0, 1])
-
-
-def sign_changes(total: Array) -> Array:
-    """(k - 1, 6): whether the sign changes between one sample and the next."""
-    return np.asarray(np.diff(np.sign(total), axis=0) != 0)
 
 
 def poles(total: Array, path: Path) -> Array:

@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from tauforge.analysis.complexity import OperationCount, general_operation_count, operation_count
-from tauforge.analysis.stewart_forces import LegForceParts, crossings, leg_force_parts
+from tauforge.analysis.stewart_curves import LegForceParts, leg_force_parts
+from tauforge.analysis.stewart_forces import crossings
 from tauforge.arrays import Array
 from tauforge.control import ComputedTorque
 from tauforge.formats.loading import load

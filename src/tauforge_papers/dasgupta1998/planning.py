@@ -8,6 +8,7 @@ import numpy as np
 
 from tauforge.analysis.stewart_forces import crossings
 from tauforge.arrays import Array
+from tauforge.charts.along_time import TIME
 from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge.formats.loading import load
 from tauforge.motion import JointMove, Motion, PoseMotion, WellConditionedPath
@@ -16,7 +17,7 @@ from tauforge_papers.dasgupta1998.leg_forces import MODEL
 from tauforge_papers.report.study import Claim
 from tauforge_papers.report.verdicts import Rule
 from tauforge_papers.rules import true_in_parts
-from tauforge_papers.stewart_paths import SAMPLES, SINGULAR, SLOW, TIME
+from tauforge_papers.stewart_paths import SAMPLES, SINGULAR, SLOW
 
 REGION = ((0.0, -0.1, 0.3, -0.5, -0.5, -0.5), (0.9, 1.9, 1.9, 0.5, 0.5, 0.5))  # around the three paths: our choice
 DRAWN = 200  # pairs of random poses

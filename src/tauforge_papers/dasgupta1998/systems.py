@@ -6,7 +6,7 @@ from tauforge_papers.systems import System
 
 EXACT_LEGS = "formulations/stewart/test_exact.py"
 FORCES = "analysis/test_stewart_forces.py"
-PARTS = f"{FORCES}::test_parts_of_leg_forces_are_those_of_platforms_that_lack_the_others"
+PARTS = "analysis/test_stewart_curves.py::test_parts_of_leg_forces_are_those_of_platforms_that_lack_the_others"
 OPERATIONS = "analysis/test_stewart_operations.py::test_parts_add_up_to_the_whole"
 SYSTEMS = (
     System(

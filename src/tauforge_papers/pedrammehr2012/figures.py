@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from tauforge.analysis.stewart_curves import rotation_panels
+from tauforge.arrays import Array
+from tauforge.charts.along_time import TIME, Curve, panels_along, with_difference
 from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge_papers.pedrammehr2012.measured import (
     CLOSED,
@@ -11,12 +16,9 @@ from tauforge_papers.pedrammehr2012.measured import (
     SIMPLIFIED,
     Measured,
 )
-from tauforge_papers.stewart_paths import LEGS, TIME, leg_panels
+from tauforge_papers.stewart_paths import LEGS
 
-QUANTITIES = (
-    ("angular velocities", "angular velocity (rad/s)"),
-    ("angular accelerations", "angular acceleration (rad/s²)"),
-)
+QUANTITIES = (("angular velocities", "velocity"), ("angular accelerations", "acceleration"))
 COMPARED = "Our source has the caption of this figure but not its curves: computed anew from the equations."
 NAMES = {EXACT: "exact", SIMPLIFIED: "simplified, Dasgupta 1998", IMPROVED: "improved", CLOSED: "improved, closed form"}
 
@@ -41,12 +43,7 @@ def figures(m: Measured) -> tuple[Figure, ...]:
 
 def _rotations(m: Measured, number: int, name: str, kind: int) -> Figure:
     path, rotation = m.paths[name], m.rotations[name][kind]
-    quantity, label = QUANTITIES[kind]
-    curves = [
-        ("with spin", rotation.full, "line"),
-        ("simplified, no spin", rotation.simplified, "dashed"),
-        ("difference", rotation.difference, "dotted"),
-    ]
+    words, quantity = QUANTITIES[kind]
     caption = (
         "Magnitudes with the spin that the universal joint gives the pods, by the equations of Dasgupta 1998, which "
         f"leave it out, and their difference. {COMPARED}"
@@ -61,40 +58,46 @@ def _rotations(m: Measured, number: int, name: str, kind: int) -> Figure:
     whole = name == "1 whole"
     return Figure(
         f"fig-{number}" + "-whole-distance" * whole,
-        f"Fig. {number}: {path.name[0].upper()}{path.name[1:]}, {quantity}",
+        f"Fig. {number}: {path.name[0].upper()}{path.name[1:]}, {words}",
         caption,
-        leg_panels("pod", path.t, label, curves),
+        rotation_panels(path.t, quantity, rotation.full, rotation.simplified, "pod"),
         columns=3,
     )
 
 
 def _forces(m: Measured, number: int, name: str) -> Figure:
     found = m.forces[name]
-    curves = [
-        ("improved", found[IMPROVED], "line"),
-        ("simplified, Dasgupta 1998", found[SIMPLIFIED], "dashed"),
-        ("difference", found[IMPROVED] - found[SIMPLIFIED], "dotted"),
-    ]
     caption = (
         "By the equations of this paper in vector form, and by those of Dasgupta & Mruthyunjaya 1998. The text calls "
         f"the paths of Figs 9 and 10 1 and 2; they are 2 and 3, as the captions have it. {COMPARED}"
     )
     title = f"Fig. {number}: Path {name}, pod forces"
-    return Figure(f"fig-{number}", title, caption, leg_panels("pod", m.paths[name].t, "force (N)", curves), columns=3)
+    return Figure(f"fig-{number}", title, caption, both_forces(m.paths[name].t, found), columns=3)
+
+
+def both_forces(t: Array, found: Mapping[str, Array]) -> tuple[ChartPanel, ...]:
+    """The improved and the simplified model's, N, (k, 6), of those by model."""
+    pair = ("improved", found[IMPROVED]), ("simplified, Dasgupta 1998", found[SIMPLIFIED])
+    return panels_along("pod", t, "force (N)", with_difference(*pair))
 
 
 def _errors(m: Measured, name: str) -> Figure:
-    curves = [
-        ("improved", m.error(name, IMPROVED), "line"),
-        ("simplified, Dasgupta 1998", m.error(name, SIMPLIFIED), "dashed"),
-        ("improved, closed form", m.error(name, CLOSED), "dotted"),
-    ]
-    panels = leg_panels("pod", m.paths[name].t, "error of force (N)", curves)
+    panels = errors_of_forces(m.paths[name].t, m.forces[name])
     caption = (
         "Forces of each model less those of the exact one. The improved model is better on the slow path 2; on the "
         "fast path 3 it is better in some pods and worse in others."
     )
     return Figure(f"errors-{name}", f"Both models against the exact one, path {name}", caption, panels, columns=3)
+
+
+def errors_of_forces(t: Array, found: Mapping[str, Array]) -> tuple[ChartPanel, ...]:
+    """Each model's forces less the exact ones, of those by model."""
+    curves: list[Curve] = [
+        ("improved", found[IMPROVED] - found[EXACT], "line"),
+        ("simplified, Dasgupta 1998", found[SIMPLIFIED] - found[EXACT], "dashed"),
+        ("improved, closed form", found[CLOSED] - found[EXACT], "dotted"),
+    ]
+    return panels_along("pod", t, "error of force (N)", curves)
 
 
 def _spins(m: Measured) -> Figure:

@@ -68,7 +68,7 @@ def contributions(rotors: bool, duration: float) -> dict[tuple[str, int], Array]
 
 @cache
 def groups_of(rotors: bool, duration: float) -> dict[str, Importance]:
-    return importance(puma(rotors), duration)
+    return importance(puma(rotors), move(duration))
 
 
 def shares(rotors: bool, duration: float) -> dict[tuple[str, int], float]:
@@ -147,11 +147,8 @@ def significance_claims() -> list[Claim]:
 def significance_figures() -> list[Figure]:
     panels = []
     for name, rotors in ARMS.items():
-        t, groups, torque = along(puma(rotors), FAST)
-        for i in (0, 1, 5):
-            lines = [Line(group, t, value[:, i]) for group, value in groups.items()]
-            whole = Line("sum", t, torque[:, i], "dotted")
-            panels.append(ChartPanel(f"{JOINTS[i]}, {name}", "time (s)", "torque (N m)", (*lines, whole)))
+        t, groups, torque = along(puma(rotors), move(FAST))
+        panels += [torque_panel(f"{JOINTS[i]}, {name}", t, groups, torque, i) for i in (0, 1, 5)]
     found = {(arm, d): groups_of(rotors, d) for arm, rotors in ARMS.items() for d in (SLOW, FAST)}
     kept = [name for name in GROUPS if all(one[name].tracking is not None for one in found.values())]
     bars = tuple(
@@ -174,6 +171,15 @@ def significance_figures() -> list[Figure]:
             (ChartPanel("Lee's move", "left out", "largest error (rad)", bars, log_y=True),),
         ),
     ]
+
+
+def torque_panel(
+    title: str, t: Array, groups: dict[str, Array], torque: Array, joint: int, unit: str = "N m"
+) -> ChartPanel:
+    """What the torque of one joint is made of."""
+    lines = [Line(group, t, value[:, joint]) for group, value in groups.items()]
+    whole = Line("sum", t, torque[:, joint], "dotted")
+    return ChartPanel(title, "time (s)", f"{'torque' if unit == 'N m' else 'force'} ({unit})", (*lines, whole))
 
 
 def groups_table() -> Table:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.motion import Motion
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.simulation.integrators import rk4
 from tauforge.simulation.simulate import simulate
@@ -40,44 +41,44 @@ class StrobedArm:
         bias = self.arm.inverse_dynamics(q, qd, np.zeros(self.arm.n), formulation=FORMULATION)
         return np.asarray(np.linalg.solve(self.mass_matrix(q), tau - bias))
 
-    def run(self, torque: Torque, q: Array, duration: float, step: float) -> Array:
-        """From rest at q: (k, 2 n) angles and speeds, a row a step."""
+    def run(self, torque: Torque, q: Array, duration: float, step: float, qd: Array | None = None) -> Array:
+        """From q at speeds qd, by default at rest: (k, 2 n) positions and speeds, a row a step."""
         n = self.arm.n
 
         def rates(t: float, y: Array) -> Array:
             return np.concatenate([y[n:], self.acceleration(y[:n], y[n:], torque(t))])
 
-        rows = [np.concatenate([q, np.zeros(n)])]
+        rows = [np.concatenate([q, np.zeros(n) if qd is None else qd])]
         for k in range(round(duration / step)):
             rows.append(rk4(rates, k * step, rows[-1], step))
         return np.array(rows)
 
 
 class Simulations(NamedTuple):
-    """A PUMA that falls, and one that is driven by the torques of Lee's move; step and times in s."""
+    """An arm that falls, and one that is driven by the torques of a move; step and times in s."""
 
     time: Array  # (k,)
-    fall: Array  # (k, 12) by strobing
-    fall_directly: Array  # (k, 12) by `simulate`, that is, the library's forward dynamics
+    fall: Array  # (k, 2 n) by strobing
+    fall_directly: Array  # (k, 2 n) by `simulate`, that is, the library's forward dynamics
     kinetic: Array  # (k,) J, of the fall
     energy: Array  # (k,) J, kinetic and potential
-    driven: Array  # (k, 12)
-    wanted: Array  # (k, 6) the move that the torques were computed for
+    driven: Array  # (k, 2 n)
+    wanted: Array  # (k, n) the move that the torques were computed for
 
     @property
     def apart(self) -> Array:
         """(k,) rad: the fall by strobing from the fall by forward dynamics."""
-        return largest(self.fall - self.fall_directly)
+        return largest((self.fall - self.fall_directly)[:, : self.wanted.shape[1]])
 
     @property
     def missed(self) -> Array:
         """(k,) rad: the driven arm from the wanted move."""
-        return largest(self.driven[:, :6] - self.wanted)
+        return largest(self.driven[:, : self.wanted.shape[1]] - self.wanted)
 
 
 def largest(difference: Array) -> Array:
-    """The largest of the six angles in every row. It is never zero, because a logarithmic axis has no zero."""
-    return np.asarray(np.maximum(np.abs(difference[:, :6]).max(axis=1), ROUNDED_AWAY))
+    """The largest number of every row. It is never zero, because a logarithmic axis has no zero."""
+    return np.asarray(np.maximum(np.abs(difference).max(axis=1), ROUNDED_AWAY))
 
 
 class Halving(NamedTuple):
@@ -99,18 +100,24 @@ def no_torque(t: float) -> Array:
 @cache
 def simulations(rotors: bool = False) -> Simulations:
     """Without rotors, as in the paper, or with ours."""
-    arm = puma(rotors)
-    strobed = StrobedArm(arm)
-    lee = move(FALL)
+    return simulated(puma(rotors), move(FALL), FALL)
+
+
+def simulated(arm: SerialArm, motion: Motion, duration: float) -> Simulations:
+    """An arm without friction that falls from the start of a motion, and one that is driven along the motion."""
+    strobed, start = StrobedArm(arm), motion.sample(0.0)
 
     def computed(t: float) -> Array:
-        return arm.inverse_dynamics(*lee.sample(t))
+        return arm.inverse_dynamics(*motion.sample(t))
 
-    fall = strobed.run(no_torque, START, FALL, STEP)
-    directly = simulate(arm, None, initial=(START, np.zeros(6)), duration=FALL, step=STEP)
-    driven = strobed.run(computed, START, FALL, STEP)
+    def nothing(t: float) -> Array:
+        return np.zeros(arm.n)
+
+    fall = strobed.run(nothing, start.position, duration, STEP)
+    directly = simulate(arm, None, initial=(start.position, np.zeros(arm.n)), duration=duration, step=STEP)
+    driven = strobed.run(computed, start.position, duration, STEP, start.velocity)
     time = STEP * np.arange(len(fall))
-    kinetic, potential = arm.energy(fall[:, :6], fall[:, 6:])
+    kinetic, potential = arm.energy(fall[:, : arm.n], fall[:, arm.n :])
     return Simulations(
         time,
         fall,
@@ -118,7 +125,7 @@ def simulations(rotors: bool = False) -> Simulations:
         kinetic,
         kinetic + potential,
         driven,
-        np.asarray(lee.sample(time).position),
+        np.asarray(motion.sample(time).position),
     )
 
 

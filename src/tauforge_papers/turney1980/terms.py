@@ -11,9 +11,10 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import TauforgeError
+from tauforge.motion import Motion
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.simulation.simulate import simulate
-from tauforge_papers.lee1982.control import HOLD_STEPS, KP, KV, PERIOD, move
+from tauforge_papers.lee1982.control import HOLD_STEPS, KP, KV, PERIOD
 
 GRAVITY, DIAGONAL, COUPLING = "gravity", "inertia, own joint", "inertia, other joints"
 CENTRIFUGAL, CORIOLIS = "centrifugal", "Coriolis"
@@ -40,23 +41,22 @@ def terms(arm: SerialArm, q: Array, qd: Array, qdd: Array) -> dict[str, Array]:
 
 
 class Importance(NamedTuple):
-    """Importance of one group along the move of one duration."""
+    """Importance of one group along one motion."""
 
-    largest: Array  # (6,) N m, of each joint
-    shares: Array  # (6,) of each joint's largest torque
+    largest: Array  # (n,) N m, of each joint
+    shares: Array  # (n,) of each joint's largest torque
     tracking: float | None  # rad, largest error of computed torque that leaves the group out; None: it runs away
 
 
-def along(arm: SerialArm, duration: float, rows: int = 401) -> tuple[Array, dict[str, Array], Array]:
-    """Times (k,), the groups and the whole torque (k, 6) along Lee's move."""
-    t = np.linspace(0, duration, rows)
-    state = move(duration).sample(t)
+def along(arm: SerialArm, motion: Motion, rows: int = 401) -> tuple[Array, dict[str, Array], Array]:
+    """Times (k,), the groups and the whole torque (k, n) along a motion."""
+    t = np.linspace(0, motion.duration, rows)
+    state = motion.sample(t)
     return t, terms(arm, *state), arm.inverse_dynamics(*state)
 
 
-def tracking_without(arm: SerialArm, group: str | None, duration: float) -> float | None:
+def tracking_without(arm: SerialArm, group: str | None, motion: Motion) -> float | None:
     """rad: the largest error of any joint with the group left out of the controller's model; None: it runs away."""
-    motion = move(duration)
 
     def law(t: float, q: Array, qd: Array) -> Array:
         target = motion.sample(t)
@@ -69,15 +69,15 @@ def tracking_without(arm: SerialArm, group: str | None, duration: float) -> floa
     except TauforgeError:
         return None
     error = float(np.abs(run.error).max())
-    whole = run.time[-1] > duration - PERIOD
+    whole = run.time[-1] > motion.duration - PERIOD
     return error if whole and error < np.pi else None
 
 
-def importance(arm: SerialArm, duration: float) -> dict[str, Importance]:
-    _, groups, torque = along(arm, duration)
+def importance(arm: SerialArm, motion: Motion) -> dict[str, Importance]:
+    _, groups, torque = along(arm, motion)
     peak = np.abs(torque).max(axis=0)
     result = {}
     for name, value in groups.items():
         largest = np.abs(value).max(axis=0)
-        result[name] = Importance(largest, largest / peak, tracking_without(arm, name, duration))
+        result[name] = Importance(largest, largest / peak, tracking_without(arm, name, motion))
     return result

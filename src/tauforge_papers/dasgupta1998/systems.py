@@ -135,14 +135,15 @@ SYSTEMS = (
         "D18",
         "sec. 5, appendix",
         "worked example: test manipulator, paths I to III, other masses and speeds",
-        ('tf.load("dasgupta1998")', "platform.replace", "tauforge reproduce"),
+        ('tf.load("dasgupta1998")', "platform.replace", "tauforge reproduce --robot --motion"),
         "robots/stewart/test_stewart_platform.py::test_replace_and_without_friction",
     ),
     System(
         "D19",
         "Figs 4-10",
         "figures along a path: forces of six legs, dynamic fractions, condition number",
-        missing="not yet: a table of the numbers only, by tf.analysis.leg_force_parts and condition_number",
+        ("tauforge reproduce --robot --motion", "tf.analysis.leg_force_parts().plot", "platform.condition_number"),
+        "papers/test_own_robot.py::test_dasguptas_figures",
     ),
     System(
         "D20",

@@ -144,8 +144,8 @@ SYSTEMS = (
         "L20",
         "sec. 5, Figs 3-8",
         "worked example: move of a PUMA, position error of each joint",
-        ("tf.motion.JointMove", "tf.Recording.error", "tf.Recording.plot"),
-        "simulation/test_recording.py::test_recordings_are_drawn",
+        ("tauforge reproduce --robot --motion", "tf.motion.JointMove", "tf.Recording.error", "tf.Recording.plot"),
+        "papers/test_own_robot.py::test_lees_figures",
     ),
     System(
         "L21",

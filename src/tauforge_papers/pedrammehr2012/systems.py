@@ -94,7 +94,12 @@ SYSTEMS = (
         "P12",
         "Figs 5-10",
         "figures along a path: rotations of six pods with and without spin, forces of two models, differences",
-        missing="not yet: the numbers only, by platform.leg_motion and platform.inverse_dynamics",
+        (
+            "tauforge reproduce --robot --motion",
+            "tf.analysis.leg_rotations().plot",
+            "tf.analysis.compare().plot",
+        ),
+        "papers/test_own_robot.py::test_pedrammehrs_figures",
     ),
     System(
         "P13",

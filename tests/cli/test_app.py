@@ -156,7 +156,7 @@ def test_options_complete():
     from tauforge.cli.simulate import complete_controller, complete_method
     from tauforge_papers.commands import complete_paper
 
-    assert complete_formulation("new") == ["newton-euler"]
+    assert complete_formulation("new") == ["newton-euler", "newton-euler-base"]
     assert complete_platform("p") == ["pedrammehr2012"]  # and neither of the arms
     assert complete_formulation("mass") == ["massless-legs"]
     assert complete_paper("das") == ["dasgupta1998"]

@@ -72,9 +72,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     if SOAK == 1:
-        terminalreporter.write_line(
-            f"cases that take turns: TAUFORGE_TURN={TURN} repeats these, TAUFORGE_SOAK has all"
-        )
+        terminalreporter.write_line(f"cases that take turns: TAUFORGE_TURN={TURN} repeats these, TAUFORGE_SOAK has all")
 
 
 @pytest.hookimpl(tryfirst=True)

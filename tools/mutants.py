@@ -31,7 +31,7 @@ LIST = ROOT / "tools" / "mutants.json"
 OUTPUT = ROOT / "build" / "mutants"
 UNUSED = re.compile(r"tests/(gpu|project|papers/report|pictures|charts)/|_page|mouse|_looks|_gpu|gpu_")
 WIDE = re.compile(r"tests/(cli|papers)/")  # slow: only for what the others let live
-FILE_SECONDS = (8.0, 120.0)  # of one file of tests at first, and for what lives after that
+FILE_SECONDS = (8.0, 120.0)  # of CPU, of one file of tests at first, and for what lives after that
 FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 MOST_TESTS = 500  # for one mutant, and of so many files: their import takes time, too
 MOST_FILES = 8
@@ -53,9 +53,13 @@ def pytest_runtest_setup(item):
     if spent.get(file, 0.0) > LIMIT:
         note(file, "cut")
         pytest.skip("enough of this file")
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    file, before = item.nodeid.partition("::")[0], sum(os.times()[:4])
+    done = yield
+    spent[file] = spent.get(file, 0.0) + sum(os.times()[:4]) - before
+    return done
 def pytest_runtest_logreport(report):
-    file = report.nodeid.partition("::")[0]
-    spent[file] = spent.get(file, 0.0) + report.duration
     if report.when == "call" and report.outcome == "passed":
         note(report.nodeid, report.duration)
 """

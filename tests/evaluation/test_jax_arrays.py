@@ -303,10 +303,11 @@ def test_an_error_inside_a_program_is_reported(as_installed, monkeypatch):
         jax.block_until_ready(jax.jit(SMALL.inverse_dynamics)(*jnp.ones((3, 2))))
 
 
-def test_a_method_that_found_its_short_way_still_takes_jax_arrays(kernels_on):
+@pytest.mark.parametrize("first", [{}, {"payload": tf.Payload(1.0)}], ids=["plain", "payload"])
+def test_a_method_that_found_its_short_way_still_takes_jax_arrays(kernels_on, first):
     arm, state = tf.load("planar-2r"), np.ones((3, 2))
     for _ in range(3):
-        arm.inverse_dynamics(*state)
+        arm.inverse_dynamics(*state, **first)
     assert error(jax.jit(arm.inverse_dynamics)(*state), arm.inverse_dynamics(*state)) < FORMULATIONS
     payload = tf.Payload(1.0)
     arm.inverse_dynamics(*state, payload=payload)

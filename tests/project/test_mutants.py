@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import mutants
 from mutant_places import PACKAGES, Mutant, chosen, mutants_of
-from mutants import LIST, ROOT, Reach, verdict, witnessed
+from mutants import LIST, ROOT, WITNESS, Reach, pytest_run, verdict, witnessed
 
 LOWEST_RATE = 0.9
 FEWEST = 90  # of a hundred: a line that has changed takes its mutant along
@@ -84,6 +84,23 @@ def test_witnesses_tell_what_is_reached_and_change_nothing(monkeypatch):
     assert reached == [constant]
     assert space["share"]([3.0, 4.0], most=10.0) == 3.5
     assert reached == [constant, constant, sine]
+
+
+def test_a_witness_leaves_a_file_after_so_many_seconds_of_the_processor(tmp_path, monkeypatch):
+    """Not after so many that pass: on a busy machine most tests would not be reached."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    log = tmp_path / "log"
+    (tmp_path / "tauforge_witness.py").write_text(WITNESS.format(log=str(log), limit=0.2), encoding="utf-8")
+    works = "begun = time.process_time()\n    while time.process_time() < begun + 0.3: pass"
+    for name, body in (("waits", "time.sleep(0.3)"), ("works", works)):
+        text = f"import time\ndef test_first():\n    {body}\ndef test_last():\n    pass\n"
+        (tmp_path / f"test_{name}.py").write_text(text, encoding="utf-8")
+    options = ["-p", "tauforge_witness", "--rootdir=.", "test_waits.py", "test_works.py"]
+    assert pytest_run(Path(sys.executable), tmp_path, options, 60.0)[0] == 0
+    told = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    assert [one for one, what in told if what == "cut"] == ["test_works.py"]
+    ended = [one for one, what in told if isinstance(what, float)]
+    assert ended == ["test_waits.py::test_first", "test_waits.py::test_last", "test_works.py::test_first"]
 
 
 def test_a_mutant_dies_by_the_test_that_fails_and_the_source_is_restored(tmp_path, monkeypatch):

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from tauforge.kernels.cpu.kernel import CpuKernel
 
 FLOAT64 = np.dtype(np.float64)
-NO_MEMORY = (None,)
 
 
 def key_of(method: str) -> str:
@@ -64,20 +63,8 @@ class KernelCall(NamedTuple):
         )
 
 
-class Shortcut(tuple[Any, ...]):
-    """Stands for a method of one robot: plain arrays go to a kernel, every other call to the method itself.
-
-    Where there is a builtin of machine code, it is the builtin's owner and takes the calls that the builtin does not.
-
-    The tuple holds the memory that the builtin has raw pointers to. The garbage collector clears the objects of a
-    reference cycle in any order, and a builtin reads its definition once more when it is freed. Tuples and arrays are
-    not cleared; other objects and those of ctypes are.
-    """
-
-    __eq__, __hash__ = object.__eq__, object.__hash__
-
-    def __new__(cls, robot: Any, method: str) -> Shortcut:
-        return super().__new__(cls, NO_MEMORY)
+class Shortcut:
+    """Stands for a method of one robot: plain arrays go to a kernel, every other call to the method itself."""
 
     def __init__(self, robot: Any, method: str) -> None:
         own = getattr(type(robot), method)
@@ -89,9 +76,9 @@ class Shortcut(tuple[Any, ...]):
         self.loads = {name for name, one in self.__signature__.parameters.items() if one.default is None}
         self.robot = Weakly(robot)
 
-    def with_memory(self, memory: tuple[Any, ...]) -> Shortcut:
+    def with_memory(self, memory: tuple[Any, ...]) -> Owner:
         """The same as the owner of a builtin."""
-        found = tuple.__new__(Shortcut, memory)
+        found = tuple.__new__(Owner, memory)
         vars(found).update(vars(self))
         return found
 
@@ -111,8 +98,23 @@ class Shortcut(tuple[Any, ...]):
         return self.function(self.robot(), *state, **given)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As the method. A builtin is pickled by its owner and its name: there the owner stands for the robot."""
-        return (getattr, (self.robot(), self.method)) if tuple(self) == NO_MEMORY else (_itself, (self.robot(),))
+        """As the method."""
+        return getattr, (self.robot(), self.method)
+
+
+class Owner(tuple[Any, ...], Shortcut):
+    """The owner of a builtin of machine code takes the calls that the builtin does not.
+
+    The tuple holds the memory that the builtin has raw pointers to. The garbage collector clears the objects of a
+    reference cycle in any order, and a builtin reads its definition once more when it is freed. Tuples and arrays are
+    not cleared; other objects and those of ctypes are. Tuples take no weak references, which JAX needs.
+    """
+
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A builtin is pickled by its owner and its name: there the owner stands for the robot."""
+        return _itself, (self.robot(),)
 
 
 class Declined(tuple[Any, ...]):
@@ -159,7 +161,7 @@ def is_shortcut(value: object, robot: object, method: str) -> bool:
     It is told by its owner or its class, for wrappers copy names and other marks.
     """
     found = _behind(value)
-    return type(found) is Shortcut and found.robot() is robot and found.method == method
+    return isinstance(found, Shortcut) and found.robot() is robot and found.method == method
 
 
 def _behind(shortcut: Any) -> Any:

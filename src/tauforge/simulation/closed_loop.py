@@ -24,6 +24,7 @@ from tauforge.simulation.method_loop import RatesUnder, rates_of
 from tauforge.simulation.recording import METHODS, Recording
 from tauforge.simulation.rollout_task import RolloutTask
 from tauforge.simulation.sensors import Actuation
+from tauforge.simulation.varying_payload import VaryingPayload
 from tauforge.tables.robot_columns import state_columns
 
 
@@ -36,6 +37,7 @@ class ClosedLoop:
         self.actuators = len(self.robot.actuators)
         self.actuation = Actuation(self.robot, task.sensing, task.limits, task.delay, task.position, alone=True)
         self._last: tuple[float, Array, Force] | None = None
+        self._carrying: tuple[bytes, RatesUnder] | None = None  # of the payload whose numbers these are
         self._law: RunningLaw | None = None
         if isinstance(controller, Controller):
             controller.reset()
@@ -114,9 +116,14 @@ class ClosedLoop:
 
     def rates_in(self, period: int) -> RatesUnder:
         """Time derivatives of a state under a force and a wrench, in a control period."""
-        if self.task.payload is None:
+        payload = self.task.payload
+        if not isinstance(payload, VaryingPayload):
             return self.space.rates_under
-        one = rates_of(self.robot, in_rows(self.robot, self.task.fields_in(period), 1), 1)
+        numbers = payload.numbers(period, period + 1).tobytes()
+        if self._carrying is None or self._carrying[0] != numbers:
+            fields = in_rows(self.robot, self.task.fields_in(period), 1)
+            self._carrying = numbers, rates_of(self.robot, fields, 1)
+        one = self._carrying[1]
         return lambda y, force, wrench: one(y[None], force[None], None if wrench is None else wrench[None])[0]
 
 
@@ -180,7 +187,7 @@ class RecordingBuilder:
 
     def _rates(self, times: Array, rows: Array, force: Array, wrench: Array | None) -> Array:
         """Time derivatives of rows of states, (k, m)."""
-        if self.loop.task.payload is None:
+        if not isinstance(self.loop.task.payload, VaryingPayload):
             return self.loop.space.rates_under(rows, force, wrench)
         schedule = self.loop.task.schedule
         periods = np.floor((times + schedule.step / 2) / schedule.period).astype(int).tolist()

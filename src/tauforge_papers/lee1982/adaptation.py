@@ -12,17 +12,18 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.charts.figure import ChartPanel, Figure, Line
-from tauforge.control import AdaptiveComputedTorque
-from tauforge.motion import MotionSample
+from tauforge.control import AdaptiveComputedTorque, AdaptiveGains, ComputedTorque, Controller, gains
+from tauforge.motion import JointMove, Motion, MotionSample
 from tauforge.robots.loads import Payload
 from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.simulation.simulate import simulate
 from tauforge_papers.lee1982.control import ARMS, END, KP, LOADS, PERIOD, SLOW, START, puma
-from tauforge_papers.lee1982.side_by_side import Law, held, moves
 from tauforge_papers.report.study import Claim
 from tauforge_papers.report.table import Cell, Table
 from tauforge_papers.rules import not_judged, true_in_parts
 
 MOVES = 4  # there and back, twice
+PERIODS, HALVES = round(SLOW / PERIOD), 2  # in a move, and steps of the integrator in a period
 SLOWEST, QUICKEST = float(np.sqrt(KP)), 50.0  # 1/s, of the gains that adapt: the loop bears 1 / period = 100
 GROWTH, DECAY = 1e5, 0.5  # s/rad^2 and 1/s, of those gains
 SMALL = 1e-7  # rad: what a logarithm shows of an error of zero
@@ -34,37 +35,26 @@ IMPROVES = true_in_parts(
 )
 
 
-class AdaptiveGains:
-    """Computed torque whose gains grow with the error: Kp = l^2 and Kv = 2 l for each joint, where
+class Shuttle(Motion):
+    """The paper's move and back, again and again."""
 
-    l' = growth s^2 - decay (l - l_0) within its bounds, and s = e' + l e. Bounds: (N, 1), a row for each law.
-    """
+    duration = MOVES * SLOW
 
-    def __init__(self, arm: SerialArm, slowest: Array, quickest: Array) -> None:
-        self.arm, self.slowest, self.quickest = arm, slowest, quickest
-        self.rate = slowest * np.ones(arm.n)
-
-    def force(self, position: Array, velocity: Array, target: MotionSample) -> Array:
-        e, e_dot = target.position - position, target.velocity - velocity
-        rate = self.rate
-        growth = GROWTH * (e_dot + rate * e) ** 2 - DECAY * (rate - self.slowest)
-        self.rate = np.clip(rate + PERIOD * growth, self.slowest, self.quickest)
-        wanted = target.acceleration + 2 * rate * e_dot + rate**2 * e
-        return np.asarray(self.arm.inverse_dynamics(position, velocity, wanted))
+    def _within(self, t: Array) -> MotionSample:
+        k = np.minimum(t // SLOW, MOVES - 1)
+        position, velocity, acceleration = JointMove(START, END, SLOW).sample(t - k * SLOW)
+        back = (k % 2 == 1)[..., None]
+        sign = np.where(back, -1.0, 1.0)
+        return MotionSample(np.where(back, START + END - position, position), sign * velocity, sign * acceleration)
 
 
-def law(arm: SerialArm) -> Law:
-    """A row for each of `LAWS`."""
-    gains = AdaptiveGains(
-        arm, np.array([[SLOWEST], [QUICKEST], [SLOWEST]]), np.array([[SLOWEST], [QUICKEST], [QUICKEST]])
-    )
-    learning = AdaptiveComputedTorque(arm, rate=SLOWEST, period=PERIOD)
-
-    def force(q: Array, qd: Array, target: MotionSample) -> Array:
-        first, last = (MotionSample(*(part[rows] for part in target)) for rows in (slice(0, 3), 3))
-        return np.concatenate([gains.force(q[:3], qd[:3], first), learning.force(0.0, q[3], qd[3], last)[None]], axis=0)
-
-    return force
+def laws(arm: SerialArm) -> dict[str, Controller]:
+    return {
+        FIXED: ComputedTorque(arm, *gains(SLOWEST)),
+        STIFF: ComputedTorque(arm, *gains(QUICKEST)),
+        GAINS: AdaptiveGains(arm, SLOWEST, QUICKEST, growth=GROWTH, decay=DECAY, period=PERIOD),
+        MODEL: AdaptiveComputedTorque(arm, rate=SLOWEST, period=PERIOD),
+    }
 
 
 class Cycle(NamedTuple):
@@ -77,19 +67,17 @@ class Cycle(NamedTuple):
 
 def cycle(arm: SerialArm, load: Payload) -> dict[str, Cycle]:
     """The arm carries the load on the way back; the laws go on learning from move to move."""
-    plants, force = (arm, arm.carrying(load)), law(arm)
-    state = (np.tile(START, (len(LAWS), 1)), np.zeros((len(LAWS), 6)))
-    times, errors = [], []
-    for k in range(MOVES):
-        target = moves([SLOW] * len(LAWS), *((START, END) if k % 2 == 0 else (END, START)))
-        run = held(plants[k % 2], force, target, SLOW, initial=state)
-        state = run.last
-        times.append(run.time + k * SLOW)
-        errors.append(np.abs(run.error).max(axis=2))
-    largest = np.array([error.max(axis=0) for error in errors])
-    time = np.concatenate([one[1:] for one in times])  # the first instant is the last of the move before
-    error = np.concatenate([one[1:] for one in errors])
-    return {name: Cycle(time, error[:, k], largest[:, k].tolist()) for k, name in enumerate(LAWS)}
+
+    def carried(t: float) -> Payload:
+        return load if round(t / PERIOD) // PERIODS % 2 else Payload(0.0)
+
+    found = {}
+    for name, law in laws(arm).items():
+        run = simulate(arm, law, Shuttle(), step=PERIOD / HALVES, control_period=PERIOD, payload=carried)
+        error = np.abs(run.error[::HALVES]).max(axis=1)
+        moves = [float(error[k * PERIODS : (k + 1) * PERIODS + 1].max()) for k in range(MOVES)]
+        found[name] = Cycle(run.time[::HALVES], error, moves)
+    return found
 
 
 def cycles() -> dict[bool, dict[str, Cycle]]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from tauforge.analysis.comparison import random_states, relative_error
 from tauforge.arrays import Array
+from tauforge.control import ComputedTorque
 from tauforge.simulation.simulate import simulate
 from tauforge_papers.lee1982.control import HOLD_STEPS, KP, KV, PERIOD, move, puma
 from tauforge_papers.report.study import Claim
@@ -33,12 +34,7 @@ class Errors(NamedTuple):
 def strayed(rotors: bool, acting: Array, felt: Array, period: float | None) -> float:
     """rad: the largest error of any joint on Lee's move, under computed torque that is told of the wrench `felt`."""
     arm, motion = puma(rotors), move(DURATION)
-
-    def law(t: float, q: Array, qd: Array) -> Array:
-        target = motion.sample(t)
-        wanted = target.acceleration + KV * (target.velocity - qd) + KP * (target.position - q)
-        return arm.inverse_dynamics(q, qd, wanted, tip_wrench=felt, formulation=FORMULATION)
-
+    law = ComputedTorque(arm, KP, KV, formulation=FORMULATION, wrench=felt)
     step = STEP if period is None else period / HOLD_STEPS
     run = simulate(arm, law, motion, step=step, control_period=period, disturbance=lambda t: acting)
     return float(np.abs(run.error).max())

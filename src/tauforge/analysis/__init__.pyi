@@ -9,6 +9,7 @@ from .arm_matrices import (
 from .comparison import Comparison, SimplificationErrors, assess, compare, random_states, row_errors
 from .complexity import OperationCount, general_cost, general_operation_count, operation_count
 from .costs_by_line import LineCost, RobotLineCost, line_costs
+from .force_terms import ForceTerms, term_contributions
 from .linearisation import Linearisation, linearise
 from .regulators import linear_feedback
 from .schedules import Schedule, Task, schedule, scheduled
@@ -43,6 +44,7 @@ __all__ = [
     "Crossing",
     "ExplicitModel",
     "ExplicitModelCost",
+    "ForceTerms",
     "FrameDerivatives",
     "LegForceParts",
     "LegRotations",
@@ -91,6 +93,7 @@ __all__ = [
     "size_actuators",
     "strobing_cost",
     "suggested_step",
+    "term_contributions",
     "time_per_state",
     "worst_leg_forces",
 ]

@@ -124,7 +124,8 @@ SYSTEMS = (
         "T17",
         "secs 3, 6",
         "deleting insignificant terms",
-        missing="not yet: the study has those of a PUMA",
+        ("tf.analysis.term_contributions().shares", "tf.analysis.term_contributions().force"),
+        "analysis/test_force_terms.py::test_terms_add_up_to_inverse_dynamics",
     ),
     System(
         "T18",

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tauforge.analysis.force_terms import term_contributions
 from tauforge.arrays import Array
 from tauforge.errors import TauforgeError
 from tauforge.motion import Motion
@@ -26,17 +27,14 @@ def terms(arm: SerialArm, q: Array, qd: Array, qdd: Array) -> dict[str, Array]:
 
     Identity: they add up to the inverse dynamics. Centrifugal terms are the torques of each joint's speed alone.
     """
-    M, G = arm.mass_matrix(q), arm.gravity_forces(q)
-    alone = np.asarray(qd)[..., None] * np.eye(arm.n)  # a row for each joint that moves alone
-    bias = arm.bias_forces(np.asarray(q)[..., None, :], alone) - G[..., None, :]
-    own = np.diagonal(M, axis1=-2, axis2=-1) * qdd
-    centrifugal = bias.sum(axis=-2)
+    found = term_contributions(arm, q, qd, qdd)
+    own, squares = np.einsum("...ii->...i", found.inertia), np.einsum("...ijj->...i", found.velocity)
     return {
-        GRAVITY: G,
+        GRAVITY: found.gravity,
         DIAGONAL: own,
-        COUPLING: np.einsum("...ij,...j->...i", M, qdd) - own,
-        CENTRIFUGAL: centrifugal,
-        CORIOLIS: arm.bias_forces(q, qd) - G - centrifugal,
+        COUPLING: found.inertia.sum(axis=-1) - own,
+        CENTRIFUGAL: squares,
+        CORIOLIS: found.velocity.sum(axis=(-2, -1)) - squares,
     }
 
 

@@ -173,6 +173,8 @@ class ArmDescription(Robot):
 
     def without_friction(self) -> Self:
         """The same arm with neither viscous nor Coulomb friction; rotors stay."""
+        if not any(joint.viscous or any(joint.coulomb) for joint in self.joints):
+            return self
         return self.replace(viscous=[0.0] * self.n, coulomb=[(0.0, 0.0)] * self.n)
 
     def carrying(self, payload: Payload) -> Self:

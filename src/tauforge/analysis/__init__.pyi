@@ -14,6 +14,7 @@ from .linearisation import Linearisation, linearise
 from .regulators import linear_feedback
 from .schedules import Schedule, Task, schedule, scheduled
 from .step_size import suggested_step
+from .stewart_closed_form import ClosedFormTerms, closed_form_terms
 from .stewart_curves import LegForceParts, LegRotations, leg_force_parts, leg_rotations
 from .stewart_forces import (
     Crossing,
@@ -40,6 +41,7 @@ from .timing import TimePerState, time_per_state
 
 __all__ = [
     "BaseParameters",
+    "ClosedFormTerms",
     "Comparison",
     "Crossing",
     "ExplicitModel",
@@ -68,6 +70,7 @@ __all__ = [
     "assess",
     "base_parameters",
     "best_characteristic_length",
+    "closed_form_terms",
     "compare",
     "crossings",
     "explicit_model",

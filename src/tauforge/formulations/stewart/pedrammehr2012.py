@@ -49,13 +49,16 @@ def leg_tensors(
     return tensor(leg.lower, l.T, r_d, once, own) + tensor(leg.upper, l.T, r_u, once, own)
 
 
+def platform_tensor(p: PlatformParameters, m: PlatformMotion, corrections: PedrammehrCorrections) -> Matrix:
+    """I_p (P50)."""
+    return tensor(p.body, m.R, m.R @ p.body.com, corrections.platform_once, corrections.own_axes)
+
+
 def platform_wrench(
     p: PlatformParameters, m: PlatformMotion, external: Wrench, corrections: PedrammehrCorrections
 ) -> Wrench:
     """The wrench that the legs must exert on the platform (P45, P49 with P50)."""
-    r = m.R @ p.body.com
-    inertia = tensor(p.body, m.R, r, corrections.platform_once, corrections.own_axes)
-    return inertial_wrench(p, m, external, inertia)
+    return inertial_wrench(p, m, external, platform_tensor(p, m, corrections))
 
 
 def inverse_dynamics(

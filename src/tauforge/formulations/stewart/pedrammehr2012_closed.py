@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import Vector, cross, dot
+from tauforge.algebra.vectors import IDENTITY, UNIT_VECTORS, ZERO, Matrix, Vector, cross, dot, skew
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart import pedrammehr2012
 from tauforge.formulations.stewart.kinematics import LegMotion, centre_accelerations, forces_along_legs, leg_motion
@@ -85,6 +85,54 @@ def reaction(
         axial = axial + m_u * dot(n, cross(alpha_n + n * alpha_t, L_u))
     N_along = cross(c, n) * (dot(along, n) / dot(c, n))
     return w, n * axial + (cross(across, n) - N_along) * (1.0 / l)
+
+
+class ClosedForm(NamedTuple):
+    """H F_act + w_ext = M (X'', alpha) + eta, as the closed form has it; P48 gives three rows of it, P51 the others.
+
+    Q:   of each leg, what multiplies X'' + alpha x q_i in its force, with the reflected mass (P42)
+    V:   of each leg, the rest of its force (P43)
+    M:   four 3 x 3 coefficients, [[of X'', of alpha] in P48, the same in P51]
+    eta: what is left of P48 and of P51
+    """
+
+    Q: list[Matrix]
+    V: list[Vector]
+    M: list[list[Matrix]]
+    eta: list[Vector]
+
+
+def closed_form(
+    p: PlatformParameters,
+    m: PlatformMotion,
+    terms: Terms = TERMS_AS_PUBLISHED,
+    corrections: pedrammehr2012.PedrammehrCorrections = pedrammehr2012.PEDRAMMEHR_AS_PUBLISHED,
+) -> ClosedForm:
+    """The matrices of the closed form; the accelerations in m are not used.
+
+    Q_i is the change of `reaction` with X'', column by column, as `reaction` is linear in it.
+    """
+    still = m._replace(a=ZERO, alpha=ZERO)
+    force, moment = pedrammehr2012.platform_wrench(p, still, NO_WRENCH, corrections)
+    r = m.R @ p.body.com
+    I_p, m_r = pedrammehr2012.platform_tensor(p, m, corrections), skew(r * p.body.mass)
+    X_48, alpha_48 = IDENTITY * p.body.mass, -m_r
+    X_51, alpha_51 = m_r, I_p - skew(r).times(m_r)
+    Qs, Vs = [], []
+    for leg in p.legs:
+        w, V = reaction(p, leg, still, terms, corrections)
+        V = V + w.s * (w.Lddot * leg.reflected_mass)
+        columns = []
+        for unit in UNIT_VECTORS:
+            moved, F = reaction(p, leg, still._replace(a=unit), terms, corrections)
+            columns.append(F + moved.s * (moved.Lddot * leg.reflected_mass) - V)
+        Q, q_x = Matrix(columns).T, skew(w.q)
+        Qs.append(Q)
+        Vs.append(V)
+        force, moment = force + V, moment + cross(w.q, V) - (w.W - m.omega) * p.friction.spherical
+        X_48, alpha_48 = X_48 + Q, alpha_48 - Q.times(q_x)  # P48
+        X_51, alpha_51 = X_51 + q_x.times(Q), alpha_51 - q_x.times(Q).times(q_x)  # P51
+    return ClosedForm(Qs, Vs, [[X_48, alpha_48], [X_51, alpha_51]], [force, moment])
 
 
 def inverse_dynamics(

@@ -19,6 +19,7 @@ from support.own_laws import (
     rollout,
     simulated,
 )
+from support.platforms import HOME, random_platform
 from tauforge.control import PD, ComputedTorque, Controller
 from tauforge.control.law_graph import LawGraph
 from tauforge.kernels.backends import NoKernelError
@@ -211,3 +212,28 @@ def test_our_laws_with_gains_of_another_kind():
 class Own(tf.SerialArm):
     def inverse_dynamics(self, q, qd, qdd, **options):
         return 0.5 * super().inverse_dynamics(q, qd, qdd, **options)
+
+
+def test_a_wrench_in_the_dynamics_is_recorded():
+    class Loaded(Base):
+        def __init__(self, wrench):
+            self.robot, self.wrench = ARM, wrench
+
+        def force(self, t, position, velocity, target):
+            wanted = 5.0 * (target.position - position)
+            return self.robot.inverse_dynamics(position, velocity, wanted, tip_wrench=self.wrench)
+
+    loaded = assert_is_simulated(Loaded(np.arange(6.0)), "machine code")
+    assert np.abs(loaded.force - rollout(Loaded(None)).force).max() > 0.1
+
+
+def test_a_robot_without_a_state_to_compare_at_runs_by_methods():
+    platform = random_platform(np.random.default_rng(2))  # its home is beyond the stroke of its legs
+    motion = tf.motion.PoseMotion(tf.motion.JointMove(HOME, HOME + 0.01, 0.1))
+
+    class Held(ComputedTorque):
+        def force(self, *given):
+            return super().force(*given) + 0.0
+
+    run = tf.simulate(platform, Held(platform), motion, control_period=0.02, step=0.02)
+    assert run.stepped_by.startswith("methods: there is no state at which to compare what was recorded")

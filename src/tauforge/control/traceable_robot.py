@@ -22,7 +22,6 @@ from tauforge.control.law_arrays import law_array
 from tauforge.evaluation.unmodified import is_unmodified, method_is_ours, own_methods
 from tauforge.kernels.backends import NoKernelError
 from tauforge.robots.capabilities import Capability
-from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import judged_results
 
@@ -111,7 +110,7 @@ class TraceableRobot:
     def _evaluated(self, name: str, *arguments: Array, **options: Any) -> Array:
         chosen = self._robot._check_options(name, options)
         loads = {x.name: chosen.pop(x.name) for x in self._robot.functions[name].optional if x.name in chosen}
-        given = {key: x.numbers() if isinstance(x, Payload) else x for key, x in loads.items() if x is not None}
+        given = {key: x for key, x in loads.items() if x is not None}
         (result,) = self._answer(name, {**dict(enumerate(arguments)), **given}, **chosen)
         return result
 

@@ -250,7 +250,7 @@ def rollout_task(
         checks.check_by_name(name, given)
     fields, own_gains = _fields(real, varying or {}), _gains(controller, gains or {})
     if payload is not None and not isinstance(payload, Payload):
-        hint = "tf.simulate takes a function of the time" if callable(payload) else None
+        hint = "tf.simulate also takes a function of the time"
         raise ShapeError("payload", expected="a Payload", got=repr(payload), hint=hint)
     state = checks.given_or_start(initial, motion)
     shapes = _leading(real, fields, payload, own_gains, controller)

@@ -28,8 +28,9 @@ WITNESS = INVERSE_DYNAMICS["orthogonal-complement"]
 RULE = true_or_mended(
     f"It holds if the forces as printed are those of an independent formulation, within {ROUNDING:g} of the largest, "
     "and with a correction if those of the mended line are.",
-    holds=lambda printed, mended: printed < ROUNDING,
-    corrected=lambda printed, mended: mended < ROUNDING,
+    holds=lambda printed, mended, rounding: printed < rounding,
+    corrected=lambda printed, mended, rounding: mended < rounding,
+    rounding=ROUNDING,
 )
 
 

@@ -73,3 +73,9 @@ def smooth_times(line: StraightLine, count: int) -> Array:
 def apart(a: Array, b: Array) -> float:
     """The largest difference beside the largest value of b."""
     return float(np.abs(a - b).max() / np.abs(b).max())
+
+
+def vectors_apart(a: Array, b: Array) -> float:
+    """The largest norm of a difference beside the largest norm of b, vectors (..., 3)."""
+    difference, largest = (np.linalg.norm(x, axis=-1).max() for x in (a - b, b))
+    return float(difference / largest)

@@ -151,8 +151,9 @@ def test_forces_on_path_one(dasgupta, path_forces):
     assert named(dasgupta, "crossing").measured == "legs " + " and ".join(str(k + 1) for k in np.flatnonzero(crosses))
     exact = forces(ROBOT, "I", "exact")
     true = np.abs((exact - S) / exact)
-    legs_share = named(dasgupta, "legs-share").measured
-    printed(legs_share, *(100 * f for x in (share, true) for f in (np.median(x), x[:, ~crosses].max())))
+    legs_share = named(dasgupta, "legs-share")
+    for text, x in ((legs_share.measured, share), (legs_share.exact, true)):
+        printed(text, 100 * np.median(x), 100 * x[:, ~crosses].max())
     assert 0.175 < np.median(share) < 0.225 < share[:, ~crosses].max() < 0.425 < true[:, ~crosses].max()
 
 
@@ -295,7 +296,6 @@ def test_condition_number_and_forces(dasgupta, path_forces):
         inside = force[(condition >= 1e2) & (condition <= 1e3)]
         part = next(text for text in shares.measured.split("; ") if text.startswith(name))
         printed(part, np.median(inside), 100 * (inside >= 10**3.5).mean())
-    assert [x > 0.5 for x in shares.evidence["shares"]] == [True, True, False, True]
 
 
 def test_a_pose_at_rest_of_the_random_ones(dasgupta):
@@ -321,8 +321,8 @@ def test_the_number_without_dimensions(dasgupta, path_forces):
         H = ROBOT.force_matrix(np.random.default_rng(0).uniform(*region, (POSES, 6)))
         plain, scaled = np.linalg.cond(H), np.linalg.cond(H / rows)
         quotients.append(plain / scaled)
-        printed(claim.reason, rank(plain, scaled))
-    printed(claim.measured, min(x.min() for x in quotients), max(x.max() for x in quotients))
+        printed(claim.measured, rank(plain, scaled))
+    printed(claim.reason, min(x.min() for x in quotients), max(x.max() for x in quotients))
 
 
 def test_readings_of_the_first_axis(dasgupta):
@@ -391,8 +391,9 @@ def test_reactions_against_13_bodies(dasgupta):
     for state in [*zip(*states("II"), strict=True)][5::30]:
         found = bodies.newton_euler(smooth, *state, np.zeros(6))
         moments, s = found.universal[:, 3:], bodies.motion(smooth, *state).now.axes[:6, :, 0]
-        worst = max(worst, np.abs(moments - s * (moments * s).sum(axis=1, keepdims=True)).max())
-        largest = max(largest, np.abs(moments).max())
+        off = moments - s * (moments * s).sum(axis=1, keepdims=True)
+        worst = max(worst, np.linalg.norm(off, axis=1).max())
+        largest = max(largest, np.linalg.norm(moments, axis=1).max())
         got = smooth.joint_reactions(*state)
         assert np.abs(got.universal - found.universal).max() < OUTSIDE * np.abs(found.universal).max()
         assert np.abs(got.prismatic - found.prismatic).max() < OUTSIDE * np.abs(found.prismatic).max()
@@ -413,7 +414,7 @@ def test_the_sign_of_equation_33(dasgupta):
             H = np.concatenate([s, np.cross(m.now.tips - state[0][:3], s)], axis=1).T
             change = max(change, np.abs(np.linalg.solve(H, [*(2 * K.sum(axis=0)), 0, 0, 0])).max())
         assert row[column] == pytest.approx(change, rel=0.02)
-    assert [row[-1] for row in table(dasgupta, "misprints").rows].count("no") == 1
+    assert [row[-1] for row in table(dasgupta, "misprints").rows].count("no") == 0
 
 
 def test_closed_form(dasgupta):

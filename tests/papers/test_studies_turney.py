@@ -103,10 +103,9 @@ def test_every_verdict_can_change(study):
         ("strobed-simulation", {"accelerations": 1e-9}, NOT),
         ("no-pivoting", {"plain": 1.0}, NOT),
         ("wrist-forces", {"balance": 1.0}, MIXED),
-        ("parallelism", {"modified": [324.0, 27.0, 27.0]}, MIXED),  # as many steps by terms as Newton-Euler
+        ("parallelism", {"modified": [402.0, 27.0, 27.0]}, MIXED),  # as many steps by rows as Newton-Euler
         ("appendix-total", {"multiplications": ZEROS, "additions": ZEROS}, HOLDS),
         ("appendix-total", {"additions": ZEROS, "additions_table_2": ZEROS}, NOT),
-        ("table-5-required", {"printed": [100.0, 150.0], "least": [90.0, 150.0]}, NOT),
     ],
 )
 def test_rules_look_at_all_their_evidence(claims, name, evidence, verdict):

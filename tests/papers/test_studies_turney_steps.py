@@ -81,7 +81,7 @@ def test_steps_where_every_value_is_formed_once(n):
     assert found == {"newton-euler": formed_once(n, False), "modified-newton-euler": formed_once(n, True)}
     if n == 6:
         assert found == {"newton-euler": 51, "modified-newton-euler": 52}
-        assert numbers(counts.parallelism().measured) == [306, 324, 560, 44, 45, 28, 52, 51, 28, 6]
+        assert numbers(counts.parallelism().measured) == [351, 399, 560, 44, 45, 28, 52, 51, 28, 6]
 
 
 @pytest.mark.parametrize("n", [2, 4, 6])
@@ -89,6 +89,13 @@ def test_newton_euler_waits_for_the_acceleration_of_the_origin(n):
     """Table 3 has a-bar_i after a_i: A_i r_i and a sum more than in Table 4, once, at the last link."""
     plain, modified = (sum(schedule.longest_chain(schedule.terms(n, one))) for one in (False, True))
     assert plain == modified + 9 + 6 + 3
+
+
+@pytest.mark.parametrize("n", [2, 4, 6])
+def test_whole_rows_of_table_3_by_hand(n):
+    """alpha_1, A_1, n rows of a, then a-bar_n, the moment of link n; inward R n and four sums a link."""
+    chain = (9 + 9) + (6 + 9) + n * (18 + 15) + (9 + 9) + (6 + 3) + 6 + (n - 1) * (9 + 6 + 12)
+    assert sum(schedule.longest_chain(schedule.whole_rows(n, modified=False))) == chain == 60 * n + 39
 
 
 def test_the_set_with_the_force_of_5_1_is_the_same_set():

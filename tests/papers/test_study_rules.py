@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tauforge_papers.citations import CITATION, numbers_of
 from tauforge_papers.dasgupta1998 import judged_forces
-from tauforge_papers.dasgupta1998.judged_singular import of_the_order
 from tauforge_papers.dasgupta1998.measured import Measured
+from tauforge_papers.policy import of_the_order
+from tauforge_papers.report.study import Claim
 from tauforge_papers.report.verdicts import MEANING
 from tauforge_papers.rules import not_judged, true_in_parts, true_or_mended, true_or_not
 
@@ -39,8 +42,24 @@ def test_citations(text, numbers):
 
 
 def test_what_is_of_the_order():
-    """9.6e5 N is written with 10^5 and is nearest to 10^6: both are its order; 3.2e4 is nearest to 10^5."""
-    assert [of_the_order(x, 5) for x in (3.1e4, 3.2e4, 1e5, 9.6e5, 1.01e6)] == [False, True, True, True, False]
+    """9.6e5 N and 3.62 times a weight are nearer to the next power of ten."""
+    assert [of_the_order(x, 1e5) for x in (3.1e4, 3.2e4, 3.1e5, 9.6e5)] == [False, True, True, False]
+    assert not of_the_order(3.62, 1.0)
+
+
+def test_thresholds_can_be_halved_and_doubled():
+    """The column of thresholds: a share of 0.15 beside a threshold of 0.2."""
+    rule = true_or_not("...", lambda share, most: share < most, most=0.2)
+    claim = Claim(
+        name="a", where="b", claim="c", printed="d", measured="e", reason="f", rule=rule, evidence={"share": 0.15}
+    )
+    assert claim.verdict == "holds"
+    assert claim.beside_thresholds == [("most", 0.2, "does not hold", "holds")]
+    assert claim.threshold_words == "most 0.2: does not hold, holds"
+    assert claim.exact_words == ""
+    exact = replace(claim, exact="0.3", true={"share": 0.3})
+    assert exact.exact_verdict == "does not hold"
+    assert exact.exact_words == "0.3 (does not hold)"
 
 
 def test_a_heavy_platform_is_not_a_light_one():

@@ -158,7 +158,8 @@ def of_matrices(found: list[Measured]) -> list[Claim]:
             reason=f"K and T are written out for both kinds of joints, since section 7.5.1 is not in our text. {WHERE}",
             rule=true_or_not(
                 f"It holds if no entry of K T exceeds {ROUNDING:g} of the product of the largest entries of both.",
-                lambda residuals: max(residuals) < ROUNDING,
+                lambda residuals, rounding: max(residuals) < rounding,
+                rounding=ROUNDING,
             ),
             evidence={"residuals": residuals},
         ),
@@ -185,7 +186,8 @@ def of_matrices(found: list[Measured]) -> list[Claim]:
             rule=true_in_parts(
                 f"Two statements: the matrix is that of Lagrange's equations, within {ROUNDING:g} of its largest "
                 f"entry, and every eigenvalue exceeds {ROUNDING:g} of the largest.",
-                lambda errors, eigenvalues: [max(errors) < ROUNDING, min(eigenvalues) > ROUNDING],
+                lambda errors, eigenvalues, rounding: [max(errors) < rounding, min(eigenvalues) > rounding],
+                rounding=ROUNDING,
             ),
             evidence={
                 "errors": [one.inertia for one in found],
@@ -209,7 +211,8 @@ def of_wrenches(found: list[Measured]) -> list[Claim]:
             rule=true_or_not(
                 f'It holds if for a unit speed of each joint ("any possible motion") the power is below {ROUNDING:g} '
                 "of the sum of the magnitudes of its parts.",
-                lambda work: max(work) < ROUNDING,
+                lambda work, rounding: max(work) < rounding,
+                rounding=ROUNDING,
             ),
             evidence={"work": work},
         ),
@@ -223,7 +226,8 @@ def of_wrenches(found: list[Measured]) -> list[Claim]:
             f"least squares. {WHERE}",
             rule=true_or_not(
                 f"It holds if what K' lambda leaves of w^C is below {ROUNDING:g} of its largest component.",
-                lambda outside: max(outside) < ROUNDING,
+                lambda outside, rounding: max(outside) < rounding,
+                rounding=ROUNDING,
             ),
             evidence={"outside": outside},
         ),
@@ -237,7 +241,8 @@ def of_wrenches(found: list[Measured]) -> list[Claim]:
             rule=true_or_not(
                 "It holds if f_i and n_i of the recursions without the actuator's component are the constraint "
                 f"wrenches of the joints by eq. 7.53, within {ROUNDING:g} of the largest component.",
-                lambda joints: max(joints) < ROUNDING,
+                lambda joints, rounding: max(joints) < rounding,
+                rounding=ROUNDING,
             ),
             evidence={"joints": joints},
         ),
@@ -257,7 +262,8 @@ def of_equations(found: list[Measured]) -> list[Claim]:
             rule=true_or_not(
                 "It holds if the actuators' forces of eq. 7.57 are those of Lagrange's equations, within "
                 f"{ROUNDING:g} of the largest.",
-                lambda errors: max(errors) < ROUNDING,
+                lambda errors, rounding: max(errors) < rounding,
+                rounding=ROUNDING,
             ),
             evidence={"errors": forces},
         ),
@@ -272,7 +278,8 @@ def of_equations(found: list[Measured]) -> list[Claim]:
             rule=true_or_not(
                 "It holds if eq. 7.57 can be solved for theta'' in every state and the result fulfils Lagrange's "
                 f"equations, within {ROUNDING:g} of the inertia forces.",
-                lambda errors: max(errors) < ROUNDING,
+                lambda errors, rounding: max(errors) < rounding,
+                rounding=ROUNDING,
             ),
             evidence={"errors": residuals},
         ),

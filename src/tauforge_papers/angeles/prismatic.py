@@ -59,8 +59,9 @@ def handled() -> tuple[Claim, Table]:
         rule=true_or_mended(
             f"It holds if the forces as printed are those of Lagrange's equations for every arm, within {ROUNDING:g} "
             "of the largest, and with a correction if the mended ones are.",
-            holds=lambda printed, mended: max(printed) < ROUNDING,
-            corrected=lambda printed, mended: max(mended) < ROUNDING,
+            holds=lambda printed, mended, rounding: max(printed) < rounding,
+            corrected=lambda printed, mended, rounding: max(mended) < rounding,
+            rounding=ROUNDING,
         ),
         evidence={"printed": printed, "mended": mended},
     )
@@ -111,7 +112,8 @@ def free_points() -> Claim:
         f"by {changed:.1g} of the largest (median).",
         rule=true_or_not(
             f"It holds if the forces stay the same, within {ROUNDING:g} of the largest, when the point is moved.",
-            lambda error: error < ROUNDING,
+            lambda error, rounding: error < rounding,
+            rounding=ROUNDING,
         ),
         evidence={"error": float(errors["P"].max())},
     )

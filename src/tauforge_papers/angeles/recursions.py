@@ -32,7 +32,9 @@ CYCLE = Matrix.of(((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)))  # x to y
 
 def equal(what: str) -> Rule:
     return true_or_not(
-        f"It holds if {what}, within {ROUNDING:g} of the largest.", lambda errors: max(errors) < ROUNDING
+        f"It holds if {what}, within {ROUNDING:g} of the largest.",
+        lambda errors, rounding: max(errors) < rounding,
+        rounding=ROUNDING,
     )
 
 

@@ -75,7 +75,7 @@ def _forces(m: Measured, number: int, name: str) -> Figure:
         y_range=(-CUT, CUT) if singular else None,
     )
     if singular:
-        path, sampled = m.papers_steps
+        path, sampled, _ = m.papers_steps
         points = [Line("T, paper's steps", path.t, y, "points", "T, total") for y in sampled.T]
         panels = tuple(replace(x, lines=(*x.lines, line)) for x, line in zip(panels, points, strict=True))
     return Figure(f"fig-{number}", f"Fig. {number}: Path {name}, leg forces", caption, panels, columns=3)

@@ -9,12 +9,12 @@ from tauforge.arrays import Array
 from tauforge.motion import StraightLine
 from tauforge_papers.dasgupta1998.leg_forces import MODEL, Forces
 from tauforge_papers.dasgupta1998.measured import ILL, Measured
+from tauforge_papers.policy import SAME_ORDER, of_the_order
 from tauforge_papers.report.study import Claim
 from tauforge_papers.rules import true_in_parts, true_or_not
 from tauforge_papers.stewart_paths import FAST, SINGULAR, SLOW
 from tauforge_papers.wording import ROUNDING, within
 
-SAME_ORDER = 10**0.5  # at most, between numbers of the same order: half a decade
 SMOOTH = 0.01  # of the largest force: a step that a plot does not show
 COMMON, MOST, ABOUT = 0.20, 0.40, 0.025  # fractions of Fig. 6, and how far a number may be from one read off a plot
 USUAL = (0.2, 0.5)  # fractions of the conclusions
@@ -24,33 +24,34 @@ SIGNIFICANT = 1.2  # a rise by a fifth
 TRAJECTORY = true_or_not(
     f"It holds if positions end where they should, within {ROUNDING:g} of the distance, and the largest linear and "
     "angular velocities are V and Omega, on all three paths.",
-    holds=lambda ends, velocities: max(*ends, *velocities) < ROUNDING,
+    holds=lambda ends, velocities, rounding: max(*ends, *velocities) < rounding,
+    rounding=ROUNDING,
 )
 OF_THE_ORDER = true_in_parts(
     "Six parts, one for each leg. A leg's part holds if its largest force is within half a decade of the weight of "
     f'platform and payload, {1 / SAME_ORDER:.2f} to {SAME_ORDER:.2f} times ("of the same order").',
-    parts=lambda multiples: [1 / SAME_ORDER <= x <= SAME_ORDER for x in multiples],
+    parts=lambda multiples, same_order: [of_the_order(x, 1.0, same_order) for x in multiples],
+    same_order=SAME_ORDER,
 )
 SMOOTHLY = true_or_not(
     f'It holds if no force steps by more than {100 * SMOOTH:.0f} % of the largest one ("vary smoothly").',
-    holds=lambda largest_step, peak: largest_step < SMOOTH * peak,
+    holds=lambda largest_step, peak, smooth: largest_step < smooth * peak,
+    smooth=SMOOTH,
 )
 FAR = true_or_not(
     f"It holds if det H keeps its sign and the condition number stays below {ILL[0]:.0f}, which the paper calls high.",
     holds=lambda determinants, highest: min(determinants) * max(determinants) > 0 and highest < ILL[0],
 )
 SHARES = true_in_parts(
-    f"Four parts, two by the paper's model and two by the exact one: the median of |F_d / F| is {100 * COMMON:.0f} % "
+    f"Two parts: the median of |F_d / F| is {100 * COMMON:.0f} % "
     f'("around"), the largest where F does not cross zero is at most {100 * MOST:.0f} % ("may go up to"), each within '
     f"{100 * ABOUT:.1f} points, as one reads a plot.",
-    parts=lambda medians, largest: [
-        *(abs(x - COMMON) <= ABOUT for x in medians),
-        *(x <= MOST + ABOUT for x in largest),
-    ],
+    parts=lambda median, largest, about: [abs(median - COMMON) <= about, largest <= MOST + about],
+    about=ABOUT,
 )
 STANDS_FOR = true_in_parts(
-    "Four parts: paths I and II, by the paper's model and by the exact one. A part holds if inertia and friction make "
-    "up more of F_d than the weight of the legs does, by root mean square.",
+    "Two parts: paths I and II. A part holds if inertia and friction make up more of F_d than the weight of the legs "
+    "does, by root mean square.",
     parts=lambda moving, weight: [a > b for a, b in zip(moving, weight, strict=True)],
 )
 CROSSING = true_or_not(
@@ -58,34 +59,37 @@ CROSSING = true_or_not(
     holds=lambda legs: list(legs) == [5, 6],
 )
 OFTEN_HIGH = true_or_not(
-    f"It holds if the fraction is above {100 * HIGH:.0f} % at more than half of all legs and times "
-    '("often"), by the paper\'s model.',
-    holds=lambda share: share > OFTEN,
+    f'It holds if the fraction is above {100 * HIGH:.0f} % at more than half of all legs and times ("often").',
+    holds=lambda share, often: share > often,
+    often=OFTEN,
 )
 RISE = true_in_parts(
-    "Six parts, three by the paper's model and three by the exact one. The largest force, and the largest |F_d / F| of "
-    "legs whose force crosses zero on neither path, rise by a fifth at least "
-    '("significant rise in the bounds"). At more than half of all legs and times |F_d / F| differs by a fifth at '
-    'least from what it is in the same pose on path I ("distribution is also altered significantly").',
-    parts=lambda rises, altered: [*(x >= SIGNIFICANT for x in rises), *(x > OFTEN for x in altered)],
+    "Three parts. The largest force, and the largest |F_d / F| of legs whose force crosses zero on neither path, rise "
+    'by a fifth at least ("significant rise in the bounds"). At more than half of all legs and times |F_d / F| differs '
+    "by a fifth at least from what it is in the same pose on path I "
+    '("distribution is also altered significantly").',
+    parts=lambda rises, altered, significant, often: [
+        *(x >= significant for x in rises),
+        altered > often,
+    ],
+    significant=SIGNIFICANT,
+    often=OFTEN,
 )
 STEEP = true_or_not(
     "It holds if the forces step only where the accelerations of the legs step: from one of 60 000 samples to the next "
     f"they change elsewhere by less than {100 * SMOOTH:.0f} % of the smallest such step.",
-    holds=lambda forces, accelerations, elsewhere: min(accelerations) > 0 and elsewhere < SMOOTH * min(forces),
+    holds=lambda forces, accelerations, elsewhere, smooth: min(accelerations) > 0 and elsewhere < smooth * min(forces),
+    smooth=SMOOTH,
 )
 GENERALLY = true_in_parts(
     "Two parts, paths I and II. A part holds if more than half of all legs and times are between 20 and 50 % "
-    '("generally"), by the paper\'s model.',
-    parts=lambda shares: [x > OFTEN for x in shares],
+    '("generally").',
+    parts=lambda shares, often: [x > often for x in shares],
+    often=OFTEN,
 )
 INCREASES = true_in_parts(
-    "Four parts: with the speed and with less payload, by the paper's model and by the exact one. A part holds if the "
-    "median fraction is larger.",
-    parts=lambda before, faster, lighter: [
-        *(b > a for a, b in zip(before, faster, strict=True)),
-        *(b > a for a, b in zip(before, lighter, strict=True)),
-    ],
+    "Two parts: with the speed and with less payload. A part holds if the median fraction is larger.",
+    parts=lambda before, faster, lighter: [faster > before, lighter > before],
 )
 
 
@@ -124,7 +128,8 @@ def _path_one(m: Measured) -> tuple[Claim, ...]:
     slow, steps = m.forces["I"], m.steps["I"]
     g = float(np.linalg.norm(m.platform.gravity))
     weight = m.mass * g
-    peaks = np.abs(slow.T).max(axis=0)
+    peaks, true = (np.abs(F).max(axis=0) for F in (slow.T, slow.exact))
+    exact_steps = m.exact_steps["I"]
     beyond = [str(leg + 1) for leg in np.flatnonzero(peaks > SAME_ORDER * weight)]
     condition = m.conditions["I"]
     determinants = np.linalg.det(m.platform.force_matrix(m.paths["I"].states.position))
@@ -137,11 +142,12 @@ def _path_one(m: Measured) -> tuple[Claim, ...]:
             measured="largest force of each leg "
             + ", ".join(f"{x:.0f}" for x in peaks)
             + f" N: {peaks.min() / weight:.2f} to {peaks.max() / weight:.2f} times the weight",
+            exact=", ".join(f"{x:.0f}" for x in true) + " N",
             reason=f"Leg {', '.join(beyond) or 'none'} needs more; the root mean square over all legs and times is "
-            f"{np.sqrt((slow.T**2).mean()):.0f} N. If numbers within a factor of ten are of one order, all six "
-            "parts hold. The paper does not give g.",
+            f"{np.sqrt((slow.T**2).mean()):.0f} N. The paper does not give g.",
             rule=OF_THE_ORDER,
             evidence={"multiples": [float(x / weight) for x in peaks]},
+            true={"multiples": [float(x / weight) for x in true]},
         ),
         Claim(
             name="smooth",
@@ -149,9 +155,11 @@ def _path_one(m: Measured) -> tuple[Claim, ...]:
             claim="On path I the leg forces vary smoothly along the trajectory",
             printed="smoothly",
             measured=f"steps of up to {max(steps.forces):.1f} N at the ends of the blends, of {peaks.max():.0f} N",
+            exact=f"{max(exact_steps.forces):.1f} N, of {true.max():.0f} N",
             reason="The acceleration steps there, as on path II, by a hundredth as much.",
             rule=SMOOTHLY,
             evidence={"largest_step": max(steps.forces), "peak": float(peaks.max())},
+            true={"largest_step": max(exact_steps.forces), "peak": float(true.max())},
         ),
         Claim(
             name="well-conditioned",
@@ -183,10 +191,13 @@ def _fractions(m: Measured) -> tuple[Claim, ...]:
     found = [np.abs(x) for x in (slow.fraction, slow.exact_fraction)]
     medians = [float(np.median(x)) for x in found]
     largest = [float(x[:, ~slow.crossing].max()) for x in found]
-    crossing = [float(leg + 1) for leg in np.flatnonzero(slow.crossing)]
-    light = np.abs(m.light_forces["I"].fraction)
+    crossing, true_crossing = (
+        [float(leg + 1) for leg in np.flatnonzero(sign_changes(F).any(axis=0))] for F in (slow.T, slow.exact)
+    )
+    light, true_light = (np.abs(x) for x in (m.light_forces["I"].fraction, m.light_forces["I"].exact_fraction))
     parts = [m.parts[name][model] for name in ("I", "II") for model in (MODEL, "exact")]
     difference = [np.abs(part.difference).max() for part in parts]
+    moving, weight = [rms(p.inertia + p.friction) for p in parts], [rms(p.weight) for p in parts]
     return (
         Claim(
             name="legs-share",
@@ -194,12 +205,13 @@ def _fractions(m: Measured) -> tuple[Claim, ...]:
             claim="Leg inertia contributing around 20 % of the force on path I is quite common, and the maximum may go "
             "up to 40 %",
             printed="20 %, up to 40 %",
-            measured=f"median {100 * medians[0]:.1f} %, up to {100 * largest[0]:.1f} % by the paper's model; "
-            f"{100 * medians[1]:.1f} %, up to {100 * largest[1]:.1f} % by the exact one",
+            measured=f"median {100 * medians[0]:.1f} %, up to {100 * largest[0]:.1f} %",
+            exact=f"{100 * medians[1]:.1f} %, up to {100 * largest[1]:.1f} %",
             reason="|F_d / F| of eq. 42, the largest over legs whose total force does not cross zero. It is the part "
             "of the legs, and nearly all of it is their weight: see the next claim.",
             rule=SHARES,
-            evidence={"medians": medians, "largest": largest},
+            evidence={"median": medians[0], "largest": largest[0]},
+            true={"median": medians[1], "largest": largest[1]},
         ),
         Claim(
             name="inertia-or-weight",
@@ -208,14 +220,13 @@ def _fractions(m: Measured) -> tuple[Claim, ...]:
             printed="leg inertia and joint friction",
             measured=f"path I: {_told(parts[0])} of F_d up to {difference[0]:.0f} N; path II: {_told(parts[2])} of F_d "
             f"up to {difference[2]:.0f} N",
-            reason="By the paper's model; largest over legs and times. F_0 leaves out the gravity of the legs too, as "
+            exact=f"path I: {_told(parts[1])}; path II: {_told(parts[3])}",
+            reason="Largest over legs and times. F_0 leaves out the gravity of the legs too, as "
             "sec. 4.4 says, so that F_d holds it. Inertia is F_d less its value at rest and less the "
-            f"friction. By the exact model path II has {_told(parts[3])}.",
+            "friction.",
             rule=STANDS_FOR,
-            evidence={
-                "moving": [rms(part.inertia + part.friction) for part in parts],
-                "weight": [rms(part.weight) for part in parts],
-            },
+            evidence={"moving": moving[::2], "weight": weight[::2]},
+            true={"moving": moving[1::2], "weight": weight[1::2]},
         ),
         Claim(
             name="crossing",
@@ -223,9 +234,11 @@ def _fractions(m: Measured) -> tuple[Claim, ...]:
             claim="The dynamic fraction jumps in legs 5 and 6, where the total force crosses zero",
             printed="legs 5 and 6",
             measured="legs " + " and ".join(f"{leg:.0f}" for leg in crossing),
-            reason="Sign of the total force by the paper's model on path I.",
+            exact="legs " + " and ".join(f"{leg:.0f}" for leg in true_crossing),
+            reason="Sign of the total force on path I.",
             rule=CROSSING,
             evidence={"legs": crossing},
+            true={"legs": true_crossing},
         ),
         Claim(
             name="light-platform",
@@ -234,9 +247,12 @@ def _fractions(m: Measured) -> tuple[Claim, ...]:
             printed="> 60 %, often",
             measured=f"above 60 % at {100 * (light > HIGH).mean():.0f} % of legs and times; median "
             f"{100 * np.median(light):.0f} %",
+            exact=f"at {100 * (true_light > HIGH).mean():.0f} % of legs and times; median "
+            f"{100 * np.median(true_light):.0f} %",
             reason=f"Platform mass {m.light_mass:.0f} kg instead of {m.mass:.0f} kg, everything else kept, path I.",
             rule=OFTEN_HIGH,
             evidence={"share": float((light > HIGH).mean())},
+            true={"share": float((true_light > HIGH).mean())},
         ),
     )
 
@@ -260,15 +276,17 @@ def _altered(slow: Forces, fast: Forces) -> list[float]:
 
 
 def _fast(m: Measured) -> tuple[Claim, ...]:
-    slow, fast, light, steps = m.forces["I"], m.forces["II"], m.light_forces["I"], m.steps["II"]
+    slow, fast, light = m.forces["I"], m.forces["II"], m.light_forces["I"]
+    steps, exact_steps = m.steps["II"], m.exact_steps["II"]
     peaks = [[float(np.abs(x).max()) for x in (f.T, f.exact)] for f in (slow, fast)]
     before, faster, lighter = (
         [float(np.median(np.abs(x))) for x in (f.fraction, f.exact_fraction)] for f in (slow, fast, light)
     )
-    sizes = [np.abs(f.fraction) for f in (slow, fast)]
+    sizes, true_sizes = ([np.abs(x) for x in (a, b)] for a, b in zip(slow.fractions, fast.fractions, strict=True))
     bounds, altered = _bounds(slow, fast), _altered(slow, fast)
     quarters = [np.percentile(100 * x, (25, 75)) for x in sizes]
-    usual = [float(((x >= USUAL[0]) & (x <= USUAL[1])).mean()) for x in sizes]
+    usual, true_usual = ([float(((x >= USUAL[0]) & (x <= USUAL[1])).mean()) for x in s] for s in (sizes, true_sizes))
+    rises = [[b[k] / a[k] for a, b in (peaks, bounds)] for k in (0, 1)]
     k = steps.largest
     return (
         Claim(
@@ -277,19 +295,18 @@ def _fast(m: Measured) -> tuple[Claim, ...]:
             claim="Ten times the speed (path II) raises the bounds of the forces and the dynamic fractions "
             "significantly, and their distribution is altered significantly",
             printed="significant rise, altered significantly",
-            measured=f"by the paper's model: largest force {peaks[0][0]:.0f} to {peaks[1][0]:.0f} N, largest fraction "
+            measured=f"largest force {peaks[0][0]:.0f} to {peaks[1][0]:.0f} N, largest fraction "
             f"{100 * bounds[0][0]:.1f} to {100 * bounds[1][0]:.0f} %; fraction altered at {100 * altered[0]:.0f} % of "
             "legs and times",
-            reason=f"By the exact one: {peaks[0][1]:.0f} to {peaks[1][1]:.0f} N, {100 * bounds[0][1]:.1f} to "
-            f"{100 * bounds[1][1]:.0f} %, {100 * altered[1]:.0f} %. On path II the force of leg 3 comes near zero, "
+            exact=f"{peaks[0][1]:.0f} to {peaks[1][1]:.0f} N, {100 * bounds[0][1]:.1f} to {100 * bounds[1][1]:.0f} %; "
+            f"{100 * altered[1]:.0f} %",
+            reason="On path II the force of leg 3 comes near zero, "
             "which makes its fraction large. The median fraction rises less: by the paper's model from "
             f"{100 * before[0]:.1f} to {100 * faster[0]:.1f} %, by the exact one only from {100 * before[1]:.1f} to "
             f"{100 * faster[1]:.1f} %, since what is counted twice grows with the speed.",
             rule=RISE,
-            evidence={
-                "rises": [b / a for a, b in zip(peaks[0] + bounds[0], peaks[1] + bounds[1], strict=True)],
-                "altered": altered,
-            },
+            evidence={"rises": rises[0], "altered": altered[0]},
+            true={"rises": rises[1], "altered": altered[1]},
         ),
         Claim(
             name="steep-changes",
@@ -302,6 +319,7 @@ def _fast(m: Measured) -> tuple[Claim, ...]:
             + " N at t = "
             + ", ".join(f"{t:.3f}" for t in steps.times)
             + " s",
+            exact=", ".join(f"{x:.0f}" for x in exact_steps.forces) + " N",
             reason="A blend of the position or of the angles ends or begins there. The planned acceleration steps, "
             "and with it the accelerations of the leg lengths, by "
             + ", ".join(f"{x:.1f}" for x in steps.accelerations)
@@ -313,6 +331,7 @@ def _fast(m: Measured) -> tuple[Claim, ...]:
                 "accelerations": steps.accelerations,
                 "elsewhere": steps.elsewhere,
             },
+            true={"forces": exact_steps.forces, "elsewhere": exact_steps.elsewhere},
         ),
         Claim(
             name="usual-share",
@@ -321,6 +340,7 @@ def _fast(m: Measured) -> tuple[Claim, ...]:
             printed="20 to 50 %",
             measured=f"{100 * usual[0]:.0f} % of legs and times on path I and {100 * usual[1]:.0f} % on path II are "
             "between 20 and 50 %",
+            exact=f"{100 * true_usual[0]:.0f} % and {100 * true_usual[1]:.0f} %",
             reason="The middle half of all legs and times is at "
             + " and ".join(
                 f"{low:.0f} to {high:.0f} % on path {name}"
@@ -329,6 +349,7 @@ def _fast(m: Measured) -> tuple[Claim, ...]:
             + ". The range is right for the fast path and too high for the slow one.",
             rule=GENERALLY,
             evidence={"shares": usual},
+            true={"shares": true_usual},
         ),
         Claim(
             name="share-increases",
@@ -337,11 +358,11 @@ def _fast(m: Measured) -> tuple[Claim, ...]:
             printed="increases",
             measured=f"median {100 * before[0]:.1f} % on path I, {100 * faster[0]:.1f} % on path II; "
             f"{100 * lighter[0]:.1f} % with {m.light_mass:.0f} kg",
-            reason="By the paper's model; by the exact one "
-            + ", ".join(f"{100 * x[1]:.1f} %" for x in (before, faster, lighter))
-            + ". The inertia of the legs grows with the square of the speed; their weight does not shrink with the "
+            exact=", ".join(f"{100 * x[1]:.1f} %" for x in (before, faster, lighter)),
+            reason="The inertia of the legs grows with the square of the speed; their weight does not shrink with the "
             "payload.",
             rule=INCREASES,
-            evidence={"before": before, "faster": faster, "lighter": lighter},
+            evidence={"before": before[0], "faster": faster[0], "lighter": lighter[0]},
+            true={"before": before[1], "faster": faster[1], "lighter": lighter[1]},
         ),
     )

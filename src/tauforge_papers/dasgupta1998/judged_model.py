@@ -18,39 +18,46 @@ from tauforge_papers.wording import ROUNDING, within
 DERIVATIVES = true_or_not(
     "It holds if every one of these equations gives the derivative of the positions, taken by central differences "
     f"along path II, within {DIFFERENCES:g} of its largest value.",
-    holds=lambda errors: max(errors) < DIFFERENCES,
+    holds=lambda errors, differences: max(errors) < differences,
+    differences=DIFFERENCES,
 )
 NO_SPIN = true_or_not(
     'It holds if no leg turns about itself on paths I and II ("no axial rotation of the leg is allowed"), within '
     f"{ROUNDING:g} rad/s.",
-    holds=lambda spins: max(spins) < ROUNDING,
+    holds=lambda spins, rounding: max(spins) < rounding,
+    rounding=ROUNDING,
 )
 ELIMINATION = true_or_not(
     "It holds if these equations, given the right motion of the legs, inertia and direction of the moment, lead to the "
     f"forces of the exact model within {ROUNDING:g} of the largest one, on both paths.",
-    holds=lambda errors, peak: exact(errors, peak),
+    holds=exact,
+    rounding=ROUNDING,
 )
 GENERAL = true_or_mended(
     'It holds if the forces are right for random platforms in which nothing is aligned ("completely arbitrary"), '
     f"within {ROUNDING:g} of the largest one; with a correction if they are so once the leg's spin, the direction of "
     "the universal joint's moment and the inertia of the upper part are corrected.",
-    holds=lambda published, mended: published < ROUNDING,
-    corrected=lambda published, mended: mended < ROUNDING,
+    holds=lambda published, mended, rounding: published < rounding,
+    corrected=lambda published, mended, rounding: mended < rounding,
+    rounding=ROUNDING,
 )
 REACTION_FORCES = true_or_not(
     "It holds if the forces at the universal joints add up to the rate of the whole momentum, gravity included, and "
     f"eq. 28 leaves no force along the leg, within {DIFFERENCES:g} of the largest force, everything else being right.",
-    holds=lambda forces, across: max(forces, across) < DIFFERENCES,
+    holds=lambda forces, across, differences: max(forces, across) < differences,
+    differences=DIFFERENCES,
 )
 REACTION_MOMENT = true_or_not(
     f"It holds if M_u s is the moment of the universal joint, within {DIFFERENCES:g} of the largest one, everything "
     "else being right.",
-    holds=lambda moments: moments < DIFFERENCES,
+    holds=lambda moments, differences: moments < differences,
+    differences=DIFFERENCES,
 )
 MASSLESS = true_or_not(
     "It holds if eq. 41 gives the forces of the exact model of a platform with massless legs and frictionless joints, "
     f"within {ROUNDING:g} of the largest one.",
-    holds=lambda error: error < ROUNDING,
+    holds=lambda error, rounding: error < rounding,
+    rounding=ROUNDING,
 )
 REALISTIC = true_in_parts(
     'A tensor is realistic if a rigid body can have it ("realistic"): no principal moment is negative, none larger '

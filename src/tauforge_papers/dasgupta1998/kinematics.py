@@ -11,13 +11,23 @@ from tauforge.formulations.stewart.kinematics import centre_accelerations
 from tauforge.motion import StraightLine
 from tauforge.robots.poses import transforms
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
-from tauforge_papers.stewart_legs import STEP, apart, derivatives, legs, matrices, smooth_times, turning, vectors
+from tauforge_papers.stewart_legs import (
+    STEP,
+    apart,
+    derivatives,
+    legs,
+    matrices,
+    smooth_times,
+    turning,
+    vectors,
+    vectors_apart,
+)
 
 TIMES = 101
 
 
 class LegErrors(NamedTuple):
-    """Largest errors beside the largest value, over legs and times."""
+    """Largest errors beside the largest value, over legs and times; of vectors by their norms."""
 
     tip_velocity: float  # eq. 4
     rate: float  # eq. 5
@@ -67,18 +77,18 @@ def leg_errors(along: Along) -> LegErrors:
     centres = [centre_accelerations(p, leg) for p, leg in zip(along.platform.parameters.legs, true, strict=True)]
     a = np.concatenate([vectors([x.a_d for x in centres]), vectors([x.a_u for x in centres])], axis=1)
     return LegErrors(
-        tip_velocity=apart(vectors([leg.S_dot for leg in paper]), S.rate),
+        tip_velocity=vectors_apart(vectors([leg.S_dot for leg in paper]), S.rate),
         rate=apart(np.stack([leg.Ldot for leg in paper], axis=1), L.rate),
-        tip_acceleration=apart(vectors([leg.S_ddot for leg in paper]), S.second),
+        tip_acceleration=vectors_apart(vectors([leg.S_ddot for leg in paper]), S.second),
         acceleration=apart(np.stack([leg.Lddot for leg in paper], axis=1), L.second),
-        centres=apart(a, r.second),
-        angular_velocity=apart(vectors([leg.W for leg in paper]), turning(T.rate, T.value)),
-        angular_acceleration=apart(vectors([leg.A for leg in paper]), turning(T.second, T.value)),
+        centres=vectors_apart(a, r.second),
+        angular_velocity=vectors_apart(vectors([leg.W for leg in paper]), turning(T.rate, T.value)),
+        angular_acceleration=vectors_apart(vectors([leg.A for leg in paper]), turning(T.second, T.value)),
     )
 
 
 class ConstraintErrors(NamedTuple):
-    """Largest errors of eqs 25-29 beside the largest value, with everything else right."""
+    """Largest errors of eqs 25-29 beside the largest value, with everything else right; of vectors by their norms."""
 
     forces: float  # at the universal joints, eqs 25-27: their sum against the rate of the whole momentum
     across: float  # at the prismatic joints, eq. 28: what is left along the leg
@@ -99,7 +109,7 @@ def constraint_errors(along: Along) -> ConstraintErrors:
     moments = found.universal[..., 3:]
     printed = s * np.einsum("kli,kli->kl", moments, s)[..., None]  # s.C = M_u (s.c): eq. 29 as printed, along s
     return ConstraintErrors(
-        forces=apart(found.universal[..., :3].sum(axis=1), total),
+        forces=vectors_apart(found.universal[..., :3].sum(axis=1), total),
         across=float(np.abs(along_leg).max() / np.abs(actuators).max()),
-        moments=apart(printed, moments),
+        moments=vectors_apart(printed, moments),
     )

@@ -39,6 +39,11 @@ class Forces(NamedTuple):
         return (self.exact - self.S) / self.exact
 
     @property
+    def fractions(self) -> tuple[Array, Array]:
+        """By the paper's model and by the exact one."""
+        return self.fraction, self.exact_fraction
+
+    @property
     def crossing(self) -> Array:
         """Which legs (6,) pass from pushing to pulling."""
         return np.asarray(sign_changes(self.T).any(axis=0))
@@ -79,20 +84,19 @@ class Steps(NamedTuple):
         return int(np.argmax(self.forces))
 
 
-def steps(platform: StewartPlatform, line: StraightLine) -> Steps:
+def steps(platform: StewartPlatform, line: StraightLine, model: str = MODEL) -> Steps:
     times = switching_times(line)
     forces, massless, accelerations = [], [], []
     for t in times:
         sides = line.sample(np.array([np.nextafter(t, 0.0), t]))
         step, own = (
-            np.abs(np.diff(platform.inverse_dynamics(*sides, model=model), axis=0))[0]
-            for model in (MODEL, "massless-legs")
+            np.abs(np.diff(platform.inverse_dynamics(*sides, model=one), axis=0))[0] for one in (model, "massless-legs")
         )
         forces.append(float(step.max()))
         massless.append(float(own[step.argmax()]))
         accelerations.append(float(np.abs(np.diff(platform.leg_motion(*sides).accelerations, axis=0)).max()))
     path = sampled("", line, FINE)
-    changes = np.abs(np.diff(path.forces(platform, MODEL), axis=0)).max(axis=1)
+    changes = np.abs(np.diff(path.forces(platform, model), axis=0)).max(axis=1)
     near = [(path.t[:-1] <= t) & (t <= path.t[1:]) for t in times]
     return Steps(times, forces, massless, accelerations, float(changes[~np.any(near, axis=0)].max()))
 

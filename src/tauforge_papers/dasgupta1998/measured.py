@@ -14,6 +14,7 @@ from tauforge.control import ComputedTorque
 from tauforge.formats.loading import load
 from tauforge.formulations.stewart import dasgupta1998
 from tauforge.motion import MotionSample, pose_rates
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.validation import Rows
 from tauforge_papers.dasgupta1998.kinematics import Along, ConstraintErrors, LegErrors, constraint_errors, leg_errors
 from tauforge_papers.dasgupta1998.leg_forces import (
@@ -45,6 +46,14 @@ REGIONS = {  # of random poses: lowest and highest x, y, z, theta_x, theta_y, th
     "around path III": ((0.3, 1.3, 1.1, 0.0, 0.1, -0.1), (0.9, 1.9, 1.9, 0.4, 0.5, 0.1)),
 }
 WHOLE = "around the three paths"
+
+
+def isotropic_matrix() -> Array:
+    """H of a platform with two legs along each axis, at 1 m on both sides of its centre."""
+    directions = np.repeat(np.eye(3), 2, axis=0)
+    points = np.roll(directions, 1, axis=1) * np.array([[1.0], [-1.0]] * 3)
+    platform = StewartPlatform(base_points=points - directions, platform_points=points)
+    return np.asarray(platform.force_matrix(np.zeros(6)))
 
 
 class Measured:
@@ -96,10 +105,14 @@ class Measured:
         return {name: steps(self.platform, line) for name, line in (("I", SLOW), ("II", FAST))}
 
     @cached_property
-    def papers_steps(self) -> tuple[Path, Array]:
-        """Path III every 0.1 s, as the paper samples it, and its leg forces (k, 6), N."""
+    def exact_steps(self) -> dict[str, Steps]:
+        return {name: steps(self.platform, line, "exact") for name, line in (("I", SLOW), ("II", FAST))}
+
+    @cached_property
+    def papers_steps(self) -> tuple[Path, Array, Array]:
+        """Path III every 0.1 s, as the paper samples it, and its leg forces (k, 6), N, by its model and exactly."""
         path = sampled("path III", SINGULAR, PAPERS_SAMPLES)
-        return path, path.forces(self.platform, MODEL)
+        return path, path.forces(self.platform, MODEL), path.forces(self.platform)
 
     @cached_property
     def random_poses(self) -> dict[str, RandomPoses]:
@@ -113,6 +126,14 @@ class Measured:
         return found
 
     @cached_property
+    def limits_of_condition(self) -> tuple[float, float]:
+        """Least over largest singular value of H: in the singular pose of path III, and of an isotropic platform."""
+        pose = SINGULAR.sample(np.array([self.singular_time])).position[0]
+        values = [np.linalg.svd(H, compute_uv=False) for H in (self.platform.force_matrix(pose), isotropic_matrix())]
+        singular, isotropic = (float(x[-1] / x[0]) for x in values)
+        return singular, isotropic
+
+    @cached_property
     def ranks(self) -> dict[str, float]:
         """Rank correlation of the condition number and the largest leg force, by path and by region."""
         along = {
@@ -121,6 +142,14 @@ class Measured:
         }
         pairs = along | {name: (poses.condition, poses.force) for name, poses in self.random_poses.items()}
         return {name: rank_correlation(*pair) for name, pair in pairs.items()}
+
+    @cached_property
+    def exact_ranks(self) -> dict[str, float]:
+        """Rank correlation of the condition number and the largest exact leg force, by path."""
+        return {
+            path.name: rank_correlation(self.conditions[name], np.abs(self.forces[name].exact).max(axis=1))
+            for name, path in self.paths.items()
+        }
 
     @cached_property
     def ranks_of_scaled(self) -> dict[str, float]:
@@ -194,6 +223,18 @@ class Measured:
         pushed = np.stack([law.force(0.0, at, moving, MotionSample(*aim)) for at, moving, *aim in rows])
         got = pose_rates(off, slower, self.platform.forward_dynamics(off, slower, pushed))[1]
         return apart(back, acceleration), apart(got, wanted)
+
+    @cached_property
+    def forward(self) -> tuple[float, float, float]:
+        """Path II: errors of pose, twist and acceleration from the legs' lengths, rates and accelerations."""
+        pose, twist, acceleration = self.paths["II"].states
+        leg = self.platform.leg_motion(pose, twist, acceleration)
+        found = self.platform.forward_kinematics(leg.lengths, guess=pose + ASIDE)
+        rows = np.swapaxes(self.platform.force_matrix(found), -1, -2)
+        speed = np.linalg.solve(rows, leg.rates[..., None])[..., 0]
+        rest = self.platform.leg_motion(found, speed, np.zeros_like(speed)).accelerations
+        back = np.linalg.solve(rows, (leg.accelerations - rest)[..., None])[..., 0]
+        return apart(found, pose), apart(speed, twist), apart(back, acceleration)
 
     @cached_property
     def on_random_platforms(self) -> tuple[float, float]:

@@ -70,6 +70,7 @@ MISPRINTS = (
         "- sum of K_i, as in eq. 35",
         "misprint-33",
         _with(Line(dasgupta1998, "force, moment = force + K, moment", "force, moment = force - K, moment")),
+        "The machine that read our copy may have taken one sign for the other. Eq. 35 has it right.",
     ),
     Misprint(
         "appendix",

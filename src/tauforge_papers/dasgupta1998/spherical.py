@@ -28,8 +28,9 @@ COVERED = true_or_mended(
     f"{ROUNDING:g} of the largest force, on both paths. It holds with a correction if it does so without the second "
     "parallel-axis term of eq. 16, which is judged by itself. It does not hold if more has to be changed for spherical "
     "joints.",
-    holds=lambda published, mended, peak: max(published) < ROUNDING * peak,
-    corrected=lambda published, mended, peak: max(mended) < ROUNDING * peak,
+    holds=lambda published, mended, peak, rounding: max(published) < rounding * peak,
+    corrected=lambda published, mended, peak, rounding: max(mended) < rounding * peak,
+    rounding=ROUNDING,
 )
 
 

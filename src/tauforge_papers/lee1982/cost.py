@@ -25,19 +25,22 @@ ABOUT = true_or_mended(
     f"It holds if the factors by the paper's tables, of multiplications and of additions, differ from 100 by less than "
     f'{A_LITTLE:g} of it ("about 100"), and with a correction, the factors of the tables, if 100 is the power of ten '
     "nearest to both.",
-    holds=lambda factors: all(abs(factor / 100 - 1) < A_LITTLE for factor in factors),
-    corrected=lambda factors: all(round(log10(factor)) == 2 for factor in factors),
+    holds=lambda factors, a_little: all(abs(factor / 100 - 1) < a_little for factor in factors),
+    corrected=lambda factors, a_little: all(round(log10(factor)) == 2 for factor in factors),
+    a_little=A_LITTLE,
 )
 EXTREMELY = true_in_parts(
     f'It holds if it takes {EXTREME} times the operations of Newton-Euler or more ("extremely"), both as the paper '
     "evaluates it and with its sums taken first. Mixed if in one of the two ways.",
-    lambda tables, sums_first: [min(factors) >= EXTREME for factors in (tables, sums_first)],
+    lambda tables, sums_first, extreme: [min(factors) >= extreme for factors in (tables, sums_first)],
+    extreme=EXTREME,
 )
 SLIGHTLY = true_in_parts(
     'Where "some of the terms" differ "slightly", so do the totals: it holds if they differ from those of the report '
     f"cited by less than {A_LITTLE:g} of them, in multiplications and additions of both formulations. Mixed if some "
     "do.",
-    lambda ratios: [abs(ratio - 1) < A_LITTLE for ratio in ratios],
+    lambda ratios, a_little: [abs(ratio - 1) < a_little for ratio in ratios],
+    a_little=A_LITTLE,
 )
 MILLISECONDS = true_or_not(
     "It holds if the printed counts and instruction times come to 3 ms, rounded to the printed digit.",

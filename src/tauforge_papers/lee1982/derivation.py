@@ -37,17 +37,20 @@ NUMBERS = {
 }
 STEPS = true_in_parts(
     f"Every equation is a part. It is true if its sides agree within {ROUNDING:g} of the larger.",
-    lambda differences: [difference < ROUNDING for difference in differences],
+    lambda differences, rounding: [difference < rounding for difference in differences],
+    rounding=ROUNDING,
 )
 IS_SLOPE = true_in_parts(
     f"Every equation is a part. It is true if it gives the derivatives of the transformations within {SLOPE:g}.",
-    lambda differences: [difference < SLOPE for difference in differences],
+    lambda differences, slope: [difference < slope for difference in differences],
+    slope=SLOPE,
 )
 SLIPS = true_or_mended(
     f"It holds if the sides agree within {ROUNDING:g} of the larger as printed, and with a correction if they do with "
     "a single sum, with m_i once, with each acceleration beside its own derivative and without A_i^0.",
-    holds=lambda printed, mended: max(printed) < ROUNDING,
-    corrected=lambda printed, mended: max(mended) < ROUNDING,
+    holds=lambda printed, mended, rounding: max(printed) < rounding,
+    corrected=lambda printed, mended, rounding: max(mended) < rounding,
+    rounding=ROUNDING,
 )
 
 

@@ -20,8 +20,9 @@ from tauforge_papers.wording import ROUNDING
 PRINCIPAL = true_or_mended(
     "It holds if J of eq. 2.20 gives the forces of an independent formulation for links in any frame, within "
     f"{ROUNDING:g} of the largest, and with a correction, that the axes are principal, if it does for the PUMA.",
-    holds=lambda any_axes, principal: any_axes < ROUNDING,
-    corrected=lambda any_axes, principal: principal < ROUNDING,
+    holds=lambda any_axes, principal, rounding: any_axes < rounding,
+    corrected=lambda any_axes, principal, rounding: principal < rounding,
+    rounding=ROUNDING,
 )
 
 MISPRINTS = (
@@ -32,6 +33,7 @@ MISPRINTS = (
         right="- sum m_j g' dT/dq_i r-bar_j, as in eq. 3.6, or g = (0, 0, |g|, 0) as in eq. 4.32",
         name="gravity-sign",
         trial=on_random_arms(lagrange_euler, ("forces.append(-dot(g, lift))", "forces.append(dot(g, lift))")),
+        reading="The machine that read our text may have lost a sign. Eqs 3.6 and 4.32 have it.",
     ),
     Misprint(
         where="eqs 2.21, 4.15",

@@ -24,26 +24,31 @@ NOTHING, COUPLING, VELOCITY, GRAVITY = "nothing", "coupling inertias", "velocity
 GROUPS = (NOTHING, COUPLING, VELOCITY, GRAVITY)
 SAME_LAW = true_or_not(
     f'It holds if both laws give the same torques ("the same control effects"), within {ROUNDING:g} of the largest.',
-    lambda difference: difference < ROUNDING,
+    lambda difference, rounding: difference < rounding,
+    rounding=ROUNDING,
 )
 DIES_OUT = true_or_not(
     "It holds if the error of every joint is the solution of the equation and dies out, each within "
     f"{LITTLE:g} of what it starts with.",
-    lambda difference, left: difference < LITTLE and left < LITTLE,
+    lambda difference, left, little: difference < little and left < little,
+    little=LITTLE,
 )
 ALONE = true_or_not(
     'It holds if an error of one joint moves no other joint by more than rounding and the integrator leave ("neglect '
     f'the position and derivative error effects between joints"): {LITTLE:g} of it.',
-    lambda others: others < LITTLE,
+    lambda others, little: others < little,
+    little=LITTLE,
 )
 NON_SINGULAR = true_or_not(
     'It holds if the smallest eigenvalue of D over its largest is above rounding at every pose tried ("always").',
-    lambda smallest: smallest > ROUNDING,
+    lambda smallest, rounding: smallest > rounding,
+    rounding=ROUNDING,
 )
 COMPENSATES = true_in_parts(
     "It holds if the error is more than twice as large once the law leaves out the coupling inertias, the velocity "
     "terms or the gravity, each: then the law does compensate them. Mixed if that is so for some.",
-    lambda whole, without: [error > 2 * whole for error in without],
+    lambda whole, without, times: [error > times * whole for error in without],
+    times=2.0,
 )
 
 

@@ -21,7 +21,9 @@ SPEED = 0.1  # m/s, of the tool
 DRAWBACKS = true_in_parts(
     f'Two drawbacks are named. "Added computation load": J and its inverse take more than {ADDED:g} of the operations '
     "of the paper's law (Table 2). \"The singularity problem\": J is singular at a pose of the paper's own move.",
-    lambda share, singular: [share > ADDED, singular < ROUNDING],
+    lambda share, singular, added, rounding: [share > added, singular < rounding],
+    added=ADDED,
+    rounding=ROUNDING,
 )
 
 

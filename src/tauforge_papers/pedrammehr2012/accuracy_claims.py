@@ -8,7 +8,7 @@ from tauforge_papers.pedrammehr2012.measured import IMPROVED, OTHER, SIMPLIFIED,
 from tauforge_papers.report.study import Claim
 from tauforge_papers.rules import true_in_parts
 
-SIMILAR = 0.99  # correlation of curves that rise and fall together
+UNLIKE = 0.01  # one less the correlation of curves that rise and fall together
 VISIBLE = 0.01  # of the larger amplitude, or of the largest force
 SIGNIFICANTLY = 0.8  # of the error before: a fall by a fifth
 
@@ -21,24 +21,28 @@ MORE_ACCURATE = true_in_parts(
 TRENDS = true_in_parts(
     'There are two parts for each path. "Similar trends": the correlation of both forces is above 0.99 in every pod. '
     '"Difference in amplitudes": largest less smallest force differs by more than 1 % in some pod.',
-    parts=lambda correlations, amplitudes: [
-        *(x > SIMILAR for x in correlations),
-        *(x > VISIBLE for x in amplitudes),
+    parts=lambda correlations, amplitudes, unlike, visible: [
+        *(x > 1 - unlike for x in correlations),
+        *(x > visible for x in amplitudes),
     ],
+    unlike=UNLIKE,
+    visible=VISIBLE,
 )
 NECESSARY = true_in_parts(
     'There are two parts for each path. "Significant differences": both models differ by more than 1 % of the largest '
     'force. "Evident": the difference exceeds the error of the improved model, for otherwise it does not show which '
     "model is wrong.",
-    parts=lambda shares, apart, errors: [
-        *(x > VISIBLE for x in shares),
+    parts=lambda shares, apart, errors, visible: [
+        *(x > visible for x in shares),
         *(x > error for x, error in zip(apart, errors, strict=True)),
     ],
+    visible=VISIBLE,
 )
 IMPROVES = true_in_parts(
     'Each path is a part ("significantly improved"): true if the largest and the root mean square error of the leg '
     "forces both fall by at least a fifth.",
-    parts=lambda largest, rms: [max(pair) < SIGNIFICANTLY for pair in zip(largest, rms, strict=True)],
+    parts=lambda largest, rms, significantly: [max(pair) < significantly for pair in zip(largest, rms, strict=True)],
+    significantly=SIGNIFICANTLY,
 )
 
 

@@ -14,7 +14,7 @@ CONTENTS = (
     *equations("1 2 3 4 5 6 7", "vector, length and direction of a pod", ("lengths",)),
     Item("equation", "8", "rate of a pod's length", ("lengths",)),
     Item("equation", "9", "acceleration of a pod's length", ("lengths",), remark=MARKS),
-    Item("equation", "10", "velocity of a platform connection point by the pod's motion", ("spin",)),
+    Item("equation", "10", "velocity of a platform connection point by the pod's motion", ("spin", "not-full-rank")),
     Item("equation", "11", "acceleration of a platform connection point", ("lengths", "acceleration-by-components")),
     *equations("12 13 14", "angular velocity of a pod along the joint's axes", ("spin",)),
     Item("equation", "15", "angular velocity of a pod across and along the pod", ("spin",), remark=INDEX),

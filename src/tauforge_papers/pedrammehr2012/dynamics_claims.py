@@ -6,7 +6,7 @@ import numpy as np
 
 from tauforge_papers.pedrammehr2012.measured import CLOSED, EXACT, IMPROVED, SIMPLIFIED, TERMS, Measured
 from tauforge_papers.report.study import Claim
-from tauforge_papers.rules import true_in_parts, true_or_mended, true_or_not
+from tauforge_papers.rules import not_judged, true_in_parts, true_or_mended, true_or_not
 from tauforge_papers.stewart_misprints import TRIED_ON
 from tauforge_papers.stewart_rules import EQUATION, MODEL
 from tauforge_papers.wording import ROUNDING, within
@@ -15,35 +15,37 @@ ALONG_C = true_or_not(
     "It holds if a moment along c has no part about the axes u and v, about which the joint turns freely, and if with "
     "it, and everything else right, the leg forces are those of the exact model, in whose equations the joint's moment "
     f"does not occur; both within {ROUNDING:g} of the largest.",
-    holds=lambda about_axes, errors, peak: about_axes < ROUNDING and max(errors) < ROUNDING * peak,
+    holds=lambda about_axes, errors, peak, rounding: about_axes < rounding and max(errors) < rounding * peak,
+    rounding=ROUNDING,
 )
 NONE_ALONG = true_or_not(
     'It holds if the moment, which is along c, has no part along the pod ("cannot impose any"): |c.n| below '
     f"{ROUNDING:g} everywhere on paths 2 and 3.",
-    holds=lambda largest: max(largest) < ROUNDING,
+    holds=lambda largest, rounding: max(largest) < rounding,
+    rounding=ROUNDING,
 )
 PREVIOUS = true_in_parts(
     'There are three parts. The first two ("neglected", "in the direction of its pod") are true if the forces of the '
     "equations of Dasgupta 1998 change when these assumptions are corrected; the third "
     '("not considered") is true if no parallel-axis term in its equations changes the forces.',
-    parts=lambda spin, moment, parallel_axes, peak: [
-        spin > ROUNDING * peak,
-        moment > ROUNDING * peak,
-        parallel_axes < ROUNDING * peak,
+    parts=lambda spin, moment, parallel_axes, peak, rounding: [
+        spin > rounding * peak,
+        moment > rounding * peak,
+        parallel_axes < rounding * peak,
     ],
+    rounding=ROUNDING,
 )
-DIFFERENT = true_or_not(
-    f"It holds if the equations of both papers give different forces, by more than {ROUNDING:g} of the largest on some "
-    "path, even when the rotation of the pods, the direction of the joint's moment and the inertia tensors are right "
-    'in both ("completely different").',
-    holds=lambda apart, peak: max(apart) > ROUNDING * peak,
+DIFFERENT = not_judged(
+    'The words ("completely different") name no measure. Once the faults of both papers are mended their forces are '
+    "those of the exact model, so that no other outcome is possible."
 )
 SAME_FORM = true_or_mended(
     "It holds if the leg forces of eqs 41-43, their misprints mended, are those of eqs 36-40 on path 3 within "
     f'{ROUNDING:g} of the largest ("can be obtained"); with a correction if one group of terms that eqs 42 and 43 lack '
     "makes them so.",
-    holds=lambda apart, with_one_term, peak: apart < ROUNDING * peak,
-    corrected=lambda apart, with_one_term, peak: min(with_one_term) < ROUNDING * peak,
+    holds=lambda apart, with_one_term, peak, rounding: apart < rounding * peak,
+    corrected=lambda apart, with_one_term, peak, rounding: min(with_one_term) < rounding * peak,
+    rounding=ROUNDING,
 )
 COMPLEX = true_or_not(
     'It holds if the same equations take more operations with the spin of the pods than without it ("adds to the '
@@ -137,7 +139,7 @@ def _model(m: Measured) -> tuple[Claim, ...]:
             "three, which sec. 9 lists as the improvements. Everything else is the same in other letters: eqs 26, 27, "
             "29-31, 35, 36, 39, 45-47 and 49 are eqs 11-14, 19, 20, 24 and 30-34 of Dasgupta 1998, with M_u along c.",
             rule=DIFFERENT,
-            evidence={"apart": list(m.mended_apart), "peak": peak},
+            evidence={"apart": list(m.mended_apart)},
         ),
     )
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tauforge.algebra.vectors import dot
+from tauforge.algebra.vectors import E_X, E_Y, E_Z, cross, dot
 from tauforge.analysis.complexity import operation_count
 from tauforge.analysis.stewart_forces import PowerBalance, power_balance
 from tauforge.arrays import Array
@@ -20,7 +20,7 @@ from tauforge.motion import MotionSample
 from tauforge_papers.misprints import Line, printed_formula
 from tauforge_papers.pedrammehr2012.rotations import Errors, Rotation, columns, kinematic_errors, rotations
 from tauforge_papers.random_platforms import fast_states, random_platform
-from tauforge_papers.stewart_legs import legs
+from tauforge_papers.stewart_legs import legs, vectors
 from tauforge_papers.stewart_misprints import SHARED, error_under_load, forces_of
 from tauforge_papers.stewart_paths import FAST, SLOW, Path, constant_velocity, sampled
 from tauforge_papers.stewart_tables import AssumptionCosts, assumption_costs
@@ -31,6 +31,7 @@ OTHER: Final = "dasgupta1998"  # the other paper's robot: the third component of
 TERMS = Terms._fields  # what the closed form leaves out
 ONCE = ("legs_once", "platform_once")  # switches of the vector form that leave the parallel-axis terms out
 RANDOM_STATES = 200
+UNITS = (E_X, E_Y, E_Z)
 DISTANCE, SPEED, DURATION = 0.5, 0.08, 6.0  # of path 1 as printed: m, m/s, s
 SPIN_RATE = Line(kinematics, "omega_u * omega_v / sc  # P25 mended", "-omega_u * omega_v")  # eq. 25 as printed
 
@@ -115,6 +116,15 @@ class Measured:
     def kinematic_error(self, *names: str) -> list[float]:
         """Relative, the larger of both."""
         return [max(found.of(name) for found in (self.kinematics, self.random_kinematics)) for name in names]
+
+    @cached_property
+    def rank_values(self) -> tuple[float, float]:
+        """Path 3: singular values of the matrix of eqs 10 and 11 beside the largest: least second, largest third."""
+        found = legs(self.platform, self.paths["3"].states)
+        matrix = np.stack([vectors([cross(axis, leg.s * leg.L) for leg in found]) for axis in UNITS], axis=-1)
+        values = np.linalg.svd(matrix, compute_uv=False)
+        second, third = (values[..., k] / values[..., 0] for k in (1, 2))
+        return float(second.min()), float(third.max())
 
     @cached_property
     def spin_rate_costs(self) -> tuple[float, float]:

@@ -14,7 +14,20 @@ from tauforge.charts.figure import ChartPanel, Line
 from tauforge_papers.report.study import Study
 from tauforge_papers.report.table import Cell, Table
 
-CLAIM_COLUMNS = ("study", "where", "claim", "printed", "measured", "verdict", "reason", "rule", "timed here")
+CLAIM_COLUMNS = (
+    "study",
+    "name",
+    "where",
+    "claim",
+    "printed",
+    "measured",
+    "exact model",
+    "verdict",
+    "reason",
+    "rule",
+    "at half and twice the threshold",
+    "timed here",
+)
 SKETCH_COLUMNS = ("part", "piece", "drawn as")
 UNIT = re.compile(r" \(((?:[^()]|\([^()]*\))*)\)$")
 
@@ -49,13 +62,16 @@ def write_claims(studies: Sequence[Study], path: Path) -> None:
     rows = [
         (
             study.name,
+            one.name,
             one.where,
             one.claim,
             one.printed,
             one.measured,
+            one.exact_words,
             one.verdict,
             one.reason,
             one.rule.words,
+            one.threshold_words,
             one.timed,
         )
         for study in studies

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 Verdict = Literal["holds", "holds with a correction", "mixed", "does not hold", "not judged"]
 HOLDS: Verdict = "holds"
@@ -27,8 +27,24 @@ Evidence = Mapping[str, float | Sequence[float]]
 
 @dataclass(frozen=True)
 class Rule:
-    """words: the rule as the page has it; decide: the verdict of evidence given by name; outcomes: all it can give."""
+    """How evidence becomes a verdict.
+
+    words:      the rule as the page has it
+    decide:     the verdict of evidence given by name, and of thresholds where they are given too
+    outcomes:   all it can give
+    thresholds: what it compares the evidence with, by name
+    """
 
     words: str
     decide: Callable[..., Verdict]
     outcomes: tuple[Verdict, ...]
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+
+
+class Threshold(NamedTuple):
+    """A threshold of a rule, and the verdicts at half and at twice its value."""
+
+    name: str
+    value: float
+    at_half: Verdict
+    at_twice: Verdict

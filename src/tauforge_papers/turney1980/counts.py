@@ -20,7 +20,7 @@ from tauforge_papers.report.table import Cell, Table
 from tauforge_papers.rules import true_in_parts, true_or_not
 from tauforge_papers.turney1980.appendix import PRODUCT, appendix_claims, appendix_table
 from tauforge_papers.turney1980.explicit import degree, explicit_claims, explicit_table
-from tauforge_papers.turney1980.schedule import longest_chain, schedule_claims, schedule_figure, table_5, terms
+from tauforge_papers.turney1980.schedule import longest_chain, schedule_claims, schedule_figure, table_5, whole_rows
 from tauforge_papers.turney1980.term_counts import row_claims, rows_table
 
 SETS = ("lagrange-euler", "newton-euler", "modified-newton-euler")
@@ -174,10 +174,10 @@ def steps() -> dict[str, list[Steps]]:
 
 
 def steps_by_terms(name: str, n: int) -> int:
-    """A processor for each term, as in Table 5. Lagrange: T_0^n alone, in the order of the appendix."""
+    """A processor for each row of Tables 3 and 4. Lagrange: T_0^n alone, in the order of the appendix."""
     if name == SETS[0]:
         return (n - 1) * (PRODUCT[0] + PRODUCT[1])
-    return sum(longest_chain(terms(n, modified=name == SETS[-1])))
+    return sum(longest_chain(whole_rows(n, modified=name == SETS[-1])))
 
 
 def parallelism() -> Claim:
@@ -188,19 +188,20 @@ def parallelism() -> Claim:
         where="abstract, section 5",
         claim="The modified set allows more parallelism than the original two",
         printed="more",
-        measured=f"a processor for each term: {by_terms[SETS[2]]} steps, {by_terms[SETS[1]]} of Newton-Euler, at least "
+        measured=f"a processor for each row: {by_terms[SETS[2]]} steps, {by_terms[SETS[1]]} of Newton-Euler, at least "
         f"{by_terms[SETS[0]]} of Lagrange; one for each operation: {modified.best}, {plain.best} and {lagrange.best} "
         f"where values may be formed again, {modified.once}, {plain.once} and {lagrange.once} where each is formed "
         f"once; n = {SIX}",
-        reason="Terms are those of Tables 2 to 4, as in Table 5. m_i a-bar_i of the modified set does not wait for "
-        "a_i, which saves steps by terms. By operations, every sum and product in the best order, the sets differ by "
+        reason="Rows are those of Tables 2 to 4, each whole. m_i a-bar_i of the modified set does not wait for a_i, "
+        "which saves steps by rows. By operations, every sum and product in the best order, the sets differ by "
         "one step, to either side: a cross product with alpha_i need not wait for the entries of A_i. With sums from "
         f"left to right it is {modified.in_order} against {plain.in_order}. Lagrange's equations take several times "
         "the operations, but fewer of them follow one another.",
         rule=true_in_parts(
-            "There are six parts: Newton-Euler and Lagrange, each with a processor for every term, as in Table 5, to "
-            "which the paper refers, and with one for every operation, values formed again or once. A part is true if "
-            f'the modified set leaves fewer steps that must follow one another, for {SIX} joints ("more parallelism").',
+            "There are six parts: Newton-Euler and Lagrange, each with a processor for every row of Tables 3 and 4, "
+            "as in Table 5, to which the paper refers, and with one for every operation, values formed again or "
+            f"once. A part is true if the modified set leaves fewer steps that must follow one another, for {SIX} "
+            'joints ("more parallelism").',
             lambda modified, newton_euler, lagrange: [
                 ours < theirs
                 for other in (newton_euler, lagrange)
@@ -218,17 +219,17 @@ def parallelism() -> Claim:
 
 def steps_table() -> Table:
     rows: list[tuple[Cell, ...]] = [
-        (f"{name}, a processor for each term", *(steps_by_terms(name, n) for n in SIZES)) for name in SETS
+        (f"{name}, a processor for each row", *(steps_by_terms(name, n) for n in SIZES)) for name in SETS
     ]
     for k, order in enumerate(ORDERS):
         rows += [(f"{name}, {order}", *(found[k] for found in row)) for name, row in steps().items()]
     return Table(
         "dependent-steps",
         "Abstract and section 5: steps that must follow one another",
-        "By terms: the longest chains of the terms of Tables 3 and 4, and for Lagrange the product T_0^n alone, in the "
-        "order of the appendix. By operations: the longest chains of multiplications and additions of the general "
-        "arm, everything independent run at once; sines and cosines are given. The modified set has the force of "
-        "eq. 5.1 as printed.",
+        "By rows: the longest chains of the whole rows of Tables 3 and 4, and for Lagrange the product T_0^n alone, "
+        "in the order of the appendix. By operations: the longest chains of multiplications and additions of the "
+        "general arm, everything independent run at once; sines and cosines are given. The modified set has the "
+        "force of eq. 5.1 as printed.",
         ("set and order of the work", *(f"n = {n}" for n in SIZES)),
         tuple(rows),
     )

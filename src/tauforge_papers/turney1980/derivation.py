@@ -300,7 +300,8 @@ def derivation_claims() -> list[Claim]:
             "What the reading machine may have lost in them is put back, as the table of misprints says.",
             rule=true_in_parts(
                 f"Every equation is a part. It is true if its sides agree within {ROUNDING:g} of the larger.",
-                lambda differences: [difference < ROUNDING for difference in differences],
+                lambda differences, rounding: [difference < rounding for difference in differences],
+                rounding=ROUNDING,
             ),
             evidence={"differences": list(found.values())},
         ),
@@ -319,8 +320,9 @@ def derivation_claims() -> list[Claim]:
                 f"It holds if the sides agree within {ROUNDING:g} of the larger as printed, and with a correction if "
                 "they do with a single sum, with m_i once, with each acceleration beside its own derivative and "
                 "without R_i^0.",
-                holds=lambda printed, mended: max(printed) < ROUNDING,
-                corrected=lambda printed, mended: max(mended) < ROUNDING,
+                holds=lambda printed, mended, rounding: max(printed) < rounding,
+                corrected=lambda printed, mended, rounding: max(mended) < rounding,
+                rounding=ROUNDING,
             ),
             evidence={"printed": list(as_printed.values()), "mended": list(as_mended.values())},
         ),
@@ -334,7 +336,8 @@ def derivation_claims() -> list[Claim]:
             "derivatives are.",
             rule=true_or_not(
                 f"It holds if M_ij and M_ji, computed separately, agree within {ROUNDING:g} of the largest.",
-                lambda asymmetry: asymmetry < ROUNDING,
+                lambda asymmetry, rounding: asymmetry < rounding,
+                rounding=ROUNDING,
             ),
             evidence={"asymmetry": asymmetry},
         ),
@@ -349,8 +352,9 @@ def derivation_claims() -> list[Claim]:
             rule=true_or_mended(
                 f"It holds if eq. 2.6 is the energy of the links within {ROUNDING:g}, and with a correction if that is "
                 "so with the velocities of eq. 2.5.",
-                holds=lambda printed, mended: printed < ROUNDING,
-                corrected=lambda printed, mended: mended < ROUNDING,
+                holds=lambda printed, mended, rounding: printed < rounding,
+                corrected=lambda printed, mended, rounding: mended < rounding,
+                rounding=ROUNDING,
             ),
             evidence={"printed": printed, "mended": mended},
         ),
@@ -366,8 +370,9 @@ def derivation_claims() -> list[Claim]:
             rule=true_or_mended(
                 "It holds if 2.1 is m g h, 2.7 adds its derivatives and 2.8 equals them, "
                 f"within {SLOPE:g}. It holds with a correction if 2.8, from which both signs cancel, is right.",
-                holds=lambda energy, relation, torque: max(energy, relation, torque) < SLOPE,
-                corrected=lambda energy, relation, torque: torque < SLOPE,
+                holds=lambda energy, relation, torque, slope: max(energy, relation, torque) < slope,
+                corrected=lambda energy, relation, torque, slope: torque < slope,
+                slope=SLOPE,
             ),
             evidence={"energy": gravity["2.1"], "relation": gravity["2.7"], "torque": gravity["2.8"]},
         ),
@@ -380,7 +385,8 @@ def derivation_claims() -> list[Claim]:
             reason='A random arm at rest. The printed "a_0 = 9.8 m/s^2" is a vector along z_0, as in eq. 4.6.',
             rule=true_or_not(
                 f"It holds if the torques at rest are the derivatives of the potential energy within {SLOPE:g}.",
-                lambda difference: difference < SLOPE,
+                lambda difference, slope: difference < slope,
+                slope=SLOPE,
             ),
             evidence={"difference": gravity["a_0"]},
         ),

@@ -11,6 +11,7 @@ from tauforge.formulations.serial import lagrange_euler, modified_newton_euler, 
 from tauforge.formulations.serial.parameters import ArmParameters
 from tauforge.formulations.serial.strobing import Coefficients
 from tauforge_papers.misprints import (
+    RULE,
     Line,
     Misprint,
     Trial,
@@ -20,8 +21,7 @@ from tauforge_papers.misprints import (
     printed_formula,
 )
 from tauforge_papers.report.study import Claim
-from tauforge_papers.rules import true_or_mended
-from tauforge_papers.wording import ROUNDING
+from tauforge_papers.wording import within
 
 K_LINE = "        K = second_moments(body.inertia)\n"
 IMPORT = "import acceleration_matrix,"
@@ -129,7 +129,6 @@ MISPRINTS = (
         "R_i^{i+1} n_{i+1}",
         "misprint-5-2-last",
         on_random_arms(modified_newton_euler, ("+ cross(r[i], f_next) + n_next  # T5.2", "+ cross(r[i], f_next)")),
-        "The machine that read our text may have lost the +1. The line before eq. 5.2 has n_{i+1}.",
     ),
     Misprint(
         "section 2, C",
@@ -138,6 +137,7 @@ MISPRINTS = (
         "C^i_jk, as in the lines around it",
         "misprint-c-indices",
         formulas_on_random_arms(lambda: with_coefficients(False), with_coefficients(True)),
+        "The machine that read our text may have exchanged the letters. The lines around it have them right.",
     ),
     Misprint(
         "section 3, strobing",
@@ -206,15 +206,10 @@ def angular_acceleration() -> Claim:
         where="eq. 3.16",
         claim="alpha_i = R_i^{i-1} (alpha_{i-1} + omega_i x z_{i-1} qd_i + z_{i-1} qdd_i)",
         printed="omega_i",
-        measured="right as an equation between vectors" if vectors.printed < ROUNDING else f"{vectors.printed:.2g} off",
-        reason="omega_i and omega_{i-1} differ by z qd, and z x z = 0. Before the rotation the components must be "
-        "those of frame i-1, as of omega_{i-1} in eq. 3.4; with omega_i in its own frame the forces are "
-        f"{components:.2g} of the largest off.",
-        rule=true_or_mended(
-            "It holds if the forces, with the symbols read as vectors, are those of an independent formulation, within "
-            f"{ROUNDING:g} of the largest, and with a correction if those with omega_{{i-1}} are.",
-            holds=lambda vectors, mended: vectors < ROUNDING,
-            corrected=lambda vectors, mended: mended < ROUNDING,
-        ),
-        evidence={"vectors": vectors.printed, "mended": vectors.mended},
+        measured=f"forces wrong by {components:.2g} of the largest force",
+        reason="It must read omega_{i-1}, as eq. 3.4. The rotation turns components of frame i-1, and omega_i has "
+        "those of frame i. As an equation between vectors it is right, since omega_i and omega_{i-1} differ by z qd "
+        f"and z x z = 0: then the forces are {within(vectors.printed)} of the largest.",
+        rule=RULE,
+        evidence={"printed": components, "mended": vectors.mended},
     )

@@ -82,10 +82,12 @@ def wrist_forces() -> tuple[Claim, Table]:
             "The two halves of the sentence are parts. The first is true if the torques are those of virtual work, "
             f"within {ROUNDING:g} of the largest; the second if the error of a move with the force sensed is at most "
             f'{LITTLE:g} of that with the force not sensed ("adjust"), measured at any time and every {PERIOD:g} s.',
-            lambda balance, unfelt, felt: [
-                balance < ROUNDING,
-                all(knowing <= LITTLE * blind for knowing, blind in zip(felt, unfelt, strict=True)),
+            lambda balance, unfelt, felt, rounding, little: [
+                balance < rounding,
+                all(knowing <= little * blind for knowing, blind in zip(felt, unfelt, strict=True)),
             ],
+            rounding=ROUNDING,
+            little=LITTLE,
         ),
         evidence={
             "balance": exact,

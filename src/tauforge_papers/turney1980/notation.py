@@ -184,8 +184,9 @@ def spin_claim() -> Claim:
         rule=true_or_mended(
             f"It holds if the sigma of eq. 1.7 commute as spin matrices do, [S_x, S_y] = i S_z, within {ROUNDING:g}, "
             "and with a correction if i times them do.",
-            holds=lambda printed, mended: printed < ROUNDING,
-            corrected=lambda printed, mended: mended < ROUNDING,
+            holds=lambda printed, mended, rounding: printed < rounding,
+            corrected=lambda printed, mended, rounding: mended < rounding,
+            rounding=ROUNDING,
         ),
         evidence={"printed": printed, "mended": mended},
     )
@@ -205,7 +206,8 @@ def notation_claims() -> list[Claim]:
             reason=f"Eqs {', '.join(same)}, on random vectors, matrices and chains.",
             rule=true_in_parts(
                 f"Every equation is a part. It is true if its sides agree within {ROUNDING:g}.",
-                lambda differences: [difference < ROUNDING for difference in differences],
+                lambda differences, rounding: [difference < rounding for difference in differences],
+                rounding=ROUNDING,
             ),
             evidence={"differences": list(same.values())},
         ),
@@ -220,7 +222,8 @@ def notation_claims() -> list[Claim]:
             "transformations. 1.11 and 1.12 are read with R_0^{j-1} and Q_0^{j-1}, as 1.18 and 1.19 have them.",
             rule=true_in_parts(
                 f"Every equation is a part. It is true if it gives the derivatives within {SLOPE:g}.",
-                lambda differences: [difference < SLOPE for difference in differences],
+                lambda differences, slope: [difference < slope for difference in differences],
+                slope=SLOPE,
             ),
             evidence={"differences": list(slopes.values())},
         ),
@@ -236,7 +239,8 @@ def notation_claims() -> list[Claim]:
             rule=true_or_not(
                 f"It holds if 1.26 and 1.27 are the sums of 1.24 within {ROUNDING:g}, where the axes are principal "
                 '("it is assumed").',
-                lambda differences: max(differences) < ROUNDING,
+                lambda differences, rounding: max(differences) < rounding,
+                rounding=ROUNDING,
             ),
             evidence={"differences": list(assumed.values())},
         ),

@@ -126,7 +126,8 @@ def significance_claims() -> list[Claim]:
             rule=true_or_not(
                 "It holds if some term of one link that is not zero changes no joint's torque by more than "
                 f'{100 * INSIGNIFICANT:g} % of that joint\'s largest ("insignificant").',
-                lambda shares: min(shares) < INSIGNIFICANT,
+                lambda shares, insignificant: min(shares) < insignificant,
+                insignificant=INSIGNIFICANT,
             ),
             evidence={"shares": list(paper.values())},
         ),

@@ -97,7 +97,9 @@ def same_motion(paper: Poses) -> Claim:
         rule=true_or_not(
             f"It holds if the accelerations agree within {ROUNDING:g} of the largest, and the angles of the fall "
             f"within {SAME_MOTION:g} rad.",
-            lambda accelerations, angles: accelerations < ROUNDING and angles < SAME_MOTION,
+            lambda accelerations, angles, rounding, same_motion: accelerations < rounding and angles < same_motion,
+            rounding=ROUNDING,
+            same_motion=SAME_MOTION,
         ),
         evidence={"accelerations": paper.acceleration, "angles": apart},
     )
@@ -115,7 +117,8 @@ def order() -> Claim:
         'adaptive method of order 8. The paper calls the method "standard"; its order is known to be 4.',
         rule=true_or_not(
             f"It holds if the error falls with a power of the step within {NEAR:g} of {ORDER}.",
-            lambda order: abs(order - ORDER) < NEAR,
+            lambda order, near: abs(order - ORDER) < near,
+            near=NEAR,
         ),
         evidence={"order": halved.order},
     )
@@ -133,7 +136,8 @@ def no_pivoting(paper: Poses, ours: Poses) -> Claim:
         rule=true_or_not(
             "It holds if the smallest eigenvalue is positive and elimination without pivoting "
             f'("no pivoting necessary") leaves residuals at most {DIGITS_LOST:g} times those with it.',
-            lambda least, plain, pivoted: least > 0 and plain <= DIGITS_LOST * pivoted,
+            lambda least, plain, pivoted, digits_lost: least > 0 and plain <= digits_lost * pivoted,
+            digits_lost=DIGITS_LOST,
         ),
         evidence={"least": paper.least, "plain": paper.plain, "pivoted": paper.pivoted},
     )

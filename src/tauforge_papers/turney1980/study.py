@@ -106,7 +106,8 @@ def equivalence() -> tuple[Claim, Table]:
         rule=true_or_not(
             f'It holds if the forces of all formulations agree within {ROUNDING:g} of the largest ("mathematically '
             'equivalent").',
-            lambda largest: largest < ROUNDING,
+            lambda largest, rounding: largest < rounding,
+            rounding=ROUNDING,
         ),
         evidence={"largest": largest},
     )

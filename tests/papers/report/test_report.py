@@ -169,9 +169,11 @@ def test_every_cell_of_the_tables_comes_back(report: tuple[Path, list[Study]]) -
 def test_claims_are_all_in_one_file(report: tuple[Path, list[Study]]) -> None:
     out, studies = report
     header, body = rows(out / "data" / "claims.csv")
-    assert header == ["study", "where", "claim", "printed", "measured", "verdict", "reason", "rule", "timed here"]
+    columns = "study, name, where, claim, printed, measured, exact model, verdict, reason, rule"
+    assert header == [*columns.split(", "), "at half and twice the threshold", "timed here"]
     wanted = [
-        [one.name, c.where, c.claim, c.printed, c.measured, c.verdict, c.reason, c.rule.words, c.timed]
+        [one.name, c.name, c.where, c.claim, c.printed, c.measured, c.exact_words, c.verdict, c.reason]
+        + [c.rule.words, c.threshold_words, c.timed]
         for one in studies
         for c in one.claims
     ]

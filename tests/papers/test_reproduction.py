@@ -14,7 +14,7 @@ import pytest
 import tauforge as tf
 from conftest import SOAK
 from pages import difference
-from paper_verdicts import Judged, claims_table, contents_rows
+from paper_verdicts import Judged, claims_table, contents_rows, history, missing
 from support.browser import chromium, opened
 from tauforge.analysis.stewart_forces import crossings
 
@@ -130,6 +130,11 @@ def test_the_page_of_verdicts_is_todays(report: Path, paper: str) -> None:
     section = page.split(f"## {paper}\n")[1].split("\n## ")[0]
     stored = "".join(line for line in section.splitlines(keepends=True) if line.startswith("|"))
     assert difference(stored, claims_table(claims)) == "", "run: make docs"
+
+
+def test_the_history_ends_with_todays_rules(report: Path) -> None:
+    claims = [(row[0], Judged(*row[1:])) for row in rows_of(report, "claims")[1:]]
+    assert [row[1:5] for row in missing(history(), claims)] == [], "run: make docs, and write the reason"
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,17 @@ from pages import difference, with_tables
 from paper_verdicts import (
     CONTENTS_PAGE,
     PAGE,
+    RULES_PAGE,
+    Change,
+    changes,
     claims_table,
     contents_rows,
     contents_section,
+    history,
     judged,
     meanings,
+    missing,
+    policies,
     section,
     summary_table,
 )
@@ -76,7 +83,37 @@ def test_the_page_of_contents_is_compared() -> None:
     assert "stored: | equation | 4" in difference(stored, contents_rows(table.columns, other))
 
 
-@pytest.mark.parametrize("name", ["papers", "paper-contents"])
-def test_both_pages_are_in_the_index(name: str) -> None:
-    assert f"\n{name}\n" in (ROOT / "docs" / "articles.md").read_text(encoding="utf-8")
-    assert (PAGE if name == "papers" else CONTENTS_PAGE).name == f"{name}.md"
+@pytest.mark.parametrize("page", [PAGE, CONTENTS_PAGE, RULES_PAGE])
+def test_the_pages_are_in_the_index(page: Path) -> None:
+    assert f"\n{page.stem}\n" in (ROOT / "docs" / "articles.md").read_text(encoding="utf-8")
+
+
+def test_each_change_of_a_rule_has_a_date_and_a_reason() -> None:
+    rows = history()
+    assert [one[:3] for one in rows if not (one.reason and datetime.fromisoformat(one.date))] == [], "write the reason"
+    assert {one.verdict for one in rows} <= set(MEANING)
+    known: dict[tuple[str, str], Change] = {}
+    for one in rows:
+        before = known.get((one.paper, one.name))
+        assert one.before == (before.verdict if before else "")
+        assert before is None or (before.verdict, before.rule) != (one.verdict, one.rule)
+        assert before is None or before.date <= one.date
+        known[one.paper, one.name] = one
+
+
+def test_a_rule_that_changes_gets_a_row() -> None:
+    one = study()
+    first = missing([], [(one.name, judged(claim)) for claim in one.claims])
+    assert [(row.name, row.before, row.reason) for row in first] == [(claim.name, "", "") for claim in one.claims]
+    again = judged(one.claims[0])
+    assert missing(first, [(one.name, again)]) == []
+    (row,) = missing(first, [(one.name, again._replace(rule="Another."))])
+    assert (row.before, row.verdict, row.rule) == (again.verdict, again.verdict, "Another.")
+    assert "| Why. |" in changes([row._replace(reason="Why.")])
+    assert changes(first).count("\n") == 2
+
+
+def test_the_page_of_rules_has_the_policies_and_all_changes() -> None:
+    text = RULES_PAGE.read_text(encoding="utf-8")
+    made = {"policies": policies(), "changes": changes(history())}
+    assert with_tables(text, made) == text, "run: make docs"

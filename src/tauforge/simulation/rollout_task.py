@@ -35,6 +35,7 @@ from tauforge.validation import did_you_mean
 
 ONE_BY_ONE = "Call tf.rollout once for each value, with a law that has it"
 MOST_WAITING = 2000  # numbers that a kernel of a law passes on for delays: it takes seconds to compile
+VARYING = "tf.simulate also takes a function of the time"
 AS_A_CLASS = (
     "Subclass tauforge.control.Controller and define force(t, position, velocity, target) for the states (N, n) of all "
     "rows, or use tf.simulate, which takes any callable"
@@ -250,8 +251,7 @@ def rollout_task(
         checks.check_by_name(name, given)
     fields, own_gains = _fields(real, varying or {}), _gains(controller, gains or {})
     if payload is not None and not isinstance(payload, Payload):
-        hint = "tf.simulate also takes a function of the time"
-        raise ShapeError("payload", expected="a Payload", got=repr(payload), hint=hint)
+        raise ShapeError("payload", expected="a Payload", got=repr(payload), hint=VARYING)
     state = checks.given_or_start(initial, motion)
     shapes = _leading(real, fields, payload, own_gains, controller)
     if added is not None:

@@ -64,13 +64,14 @@ Result = TypeVar("Result")
 
 
 def with_arguments_of(
-    other: Callable[Arguments, Any],
+    other: Callable[Arguments, Any], *but: str
 ) -> Callable[[Callable[..., Result]], Callable[Arguments, Result]]:
-    """Gives the signature of another function to one that passes all of its arguments on to it."""
+    """Gives the signature of another function to one that passes all of its arguments on to it, but some."""
 
     def signed(function: Callable[..., Result]) -> Callable[Arguments, Result]:
         returned = inspect.signature(function).return_annotation
-        signature = inspect.signature(other).replace(return_annotation=returned)
+        taken = [x for name, x in inspect.signature(other).parameters.items() if name not in but]
+        signature = inspect.Signature(taken, return_annotation=returned)
         function.__signature__ = signature  # type: ignore[attr-defined]
         return function
 

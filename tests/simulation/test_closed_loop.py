@@ -290,7 +290,7 @@ def test_resolved_rates_stay_bounded_out_of_reach():
         ({"initial": ([0, 0, 0],)}, r"initial: expected \(position, velocity\)"),
         ({"initial": "rest"}, r"initial: expected \(position, velocity\), got 'rest'"),
         ({"initial": (["a", 0, 0], [0, 0, 0])}, "initial position: expected 3 finite numbers"),
-        ({"force_limits": [1.0, 2.0]}, "force_limits: expected one number > 0, or 3"),
+        ({"force_limits": [1.0, 2.0]}, "force_limits: expected one number >= 0, or 3"),
         ({"disturbance": 3.0}, "disturbance: expected a callable of the time"),
         ({"step": 1e-13}, "duration: expected at most 1,000,000,000 steps"),
         ({"plant": RIG}, "plant: motion-rig cannot move in place of"),

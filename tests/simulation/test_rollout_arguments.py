@@ -83,8 +83,8 @@ def test_simulations_take_forces_and_a_payload(case: Case) -> None:
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        ({"force_limits": np.ones((2, 2))}, r"force_limits: expected one number > 0, or 3, or \(N, 3\), got array"),
-        ({"force_limits": [1.0, 0.0, 1.0]}, r"force_limits: expected one number > 0, or 3, or \(N, 3\)"),
+        ({"force_limits": np.ones((2, 2))}, r"force_limits: expected one number >= 0, or 3, or \(N, 3\), got array"),
+        ({"force_limits": [1.0, -1.0, 1.0]}, r"force_limits: expected one number >= 0, or 3, or \(N, 3\)"),
         ({"force_limits": "mine"}, "force_limits: expected 3 numbers, 'robot' or None, got 'mine'"),
         ({"force_limits": np.ones((2, 3))}, "expected arrays with the same leading N, got 3 of initial"),
     ],
@@ -92,6 +92,26 @@ def test_simulations_take_forces_and_a_payload(case: Case) -> None:
 def test_what_does_not_fit_is_said(given: Any, match: str) -> None:
     with pytest.raises(tf.TauforgeError, match=match):
         case_of("arm").runs(**given)
+
+
+def test_records_are_counted_in_control_instants(case: Case) -> None:
+    """In simulations as in rollouts; a simulation of which nothing is said keeps every step."""
+    one, runs = case.run(0, record_every=3), case.runs(record_every=3)
+    assert np.array_equal(one.time, runs.time)
+    assert error(one.position, runs.position[0]) < SAME
+    every = case.run(0, record_every=None)
+    assert np.allclose(np.diff(every.time), 2e-3)
+    assert np.array_equal(every.position[::6], one.position[: len(every.time[::6])])
+
+
+def test_an_actuator_of_limit_zero_gives_no_force(case: Case) -> None:
+    m = len(case.robot.actuators)
+    limits = np.where(np.arange(m) == 0, 0.0, 0.5)
+    runs = assert_the_same(case, force_limits=limits)
+    assert not runs.force[..., 0].any()
+    assert runs.clipped[:, 1:, 0].all()
+    if m > 1:
+        assert np.abs(runs.force[..., 1:]).max() == 0.5
 
 
 def test_a_row_is_a_recording(case: Case) -> None:

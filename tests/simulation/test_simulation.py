@@ -107,8 +107,8 @@ def test_sensors():
         ({"initial": START, "duration": 1.0, "method": "euler"}, "method: expected one of rk4"),
         ({"initial": START, "duration": 1.0, "force_limits": "mine"}, "force_limits: expected 4 numbers, 'robot'"),
         (
-            {"initial": START, "duration": 1.0, "force_limits": 0.0},
-            "force_limits: expected one number > 0, or 4, got 0.0",
+            {"initial": START, "duration": 1.0, "force_limits": -1.0},
+            "force_limits: expected one number >= 0, or 4, got -1.0",
         ),
         ({"initial": START, "duration": 1.0, "disturbance": lambda t: [1, 2]}, "disturbance: expected .6,."),
     ],

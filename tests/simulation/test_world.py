@@ -152,7 +152,7 @@ def test_jax_cannot_record_a_step() -> None:
             "varying: expected arrays with the same leading N",
         ),
         (lambda: tf.World(ARM, 2, payload=1.0), "payload: expected a Payload, got 1.0"),
-        (lambda: tf.World(ARM, 2, force_limits=[1.0]), "force_limits: expected one number > 0, or 3"),
+        (lambda: tf.World(ARM, 2, force_limits=[1.0]), "force_limits: expected one number >= 0, or 3"),
         (lambda: tf.World(ARM, 2, like="torch"), "like: expected an array of NumPy, torch, JAX or CuPy, got 'torch'"),
         (lambda: tf.World(ARM, 2).step(np.zeros((3, 3))), r"forces: expected \(2, 3\) or \(3,\) numbers, got \(3, 3\)"),
         (lambda: tf.World(ARM, 2).step("none"), r"forces: expected \(2, 3\) or \(3,\) numbers, got 'none'"),

@@ -39,8 +39,7 @@ class Case:
         return tf.rollout(self.robot, self.law, self.move, initial=self.initial, **SCHEDULE, **options)
 
     def run(self, row: int, **options: Any) -> Any:
-        every = 2  # rows of `simulate` are steps
-        given = {"initial": self.alone(row), "record_every": every, **SCHEDULE, **options}
+        given = {"initial": self.alone(row), "record_every": 1, **SCHEDULE, **options}
         return tf.simulate(self.robot, self.law, self.move, **given)
 
 

@@ -32,9 +32,7 @@ def study_of(name, *axes, **options):
 def simulated(robot, plant, frequency=10.0):
     """Largest and rms errors and largest forces of one simulation."""
     law = tf.control.ComputedTorque(robot, frequency**2, 2 * frequency)
-    found = tf.simulate(
-        robot, law, move_of(robot), plant=plant, step=STEP, control_period=PERIOD, record_every=round(PERIOD / STEP)
-    )
+    found = tf.simulate(robot, law, move_of(robot), plant=plant, step=STEP, control_period=PERIOD, record_every=1)
     error = robot.positions.error(found.target_position, found.position)
     mean = np.trapezoid(error**2, found.time, axis=0) / found.time[-1]
     return np.abs(error).max(axis=0), np.sqrt(mean), np.abs(found.force).max(axis=0)

@@ -161,10 +161,9 @@ def given_or_start(initial: Any, motion: Motion | None) -> State:
     return start.position if whole is None else whole, start.velocity
 
 
-def initial_state(initial: State | None, motion: Motion | None, robot: Robot) -> tuple[Array, Array]:
+def check_one_state(position: ArrayLike, velocity: ArrayLike, robot: Robot) -> None:
     """Position (N,) and velocity (n,). The position may be given by its coordinates (n,)."""
-    position, velocity = given_or_start(initial, motion)
-    values, given = [], (("position", position, position_sizes(robot)), ("velocity", velocity, (robot.n,)))
+    given = (("position", position, position_sizes(robot)), ("velocity", velocity, (robot.n,)))
     for what, value, sizes in given:
         name, array = f"initial {what}", numbers(value)
         if array.shape not in [(size,) for size in sizes] or not np.isfinite(array).all():
@@ -172,8 +171,6 @@ def initial_state(initial: State | None, motion: Motion | None, robot: Robot) ->
             raise ShapeError(name, expected=f"{expected} finite numbers", got=f"{value!r}")
         if ran_away(array):
             raise ShapeError(name, expected=f"numbers of magnitude at most {FAR:g}", got=f"{value!r}")
-        values.append(array)
-    return robot.positions.at(values[0]), values[1]
 
 
 def position_sizes(robot: Robot) -> tuple[int, ...]:
@@ -250,7 +247,7 @@ def sensing_of(sensors: Sensors | None, robot: Robot, period: float | None, peri
 
 
 def force_limits(robot: Robot, given: ArrayLike | str | None, *, of_rows: bool = False) -> Array | None:
-    """(m,) largest sizes of the forces; "robot" for the robot's own. None without limits or actuators.
+    """(m,) largest sizes of the forces; "robot" for the robot's own. None without limits or actuators
 
     of_rows: may be (N, m)
     """
@@ -264,8 +261,8 @@ def force_limits(robot: Robot, given: ArrayLike | str | None, *, of_rows: bool =
     else:
         limits = numbers(given)
         fits = limits.shape in ((), (m,)) or (of_rows and limits.ndim == 2 and limits.shape[-1] == m)
-        if not fits or not (limits > 0).all():
-            expected = f"one number > 0, or {m}" + (f", or (N, {m})" if of_rows else "")
+        if not fits or not (limits >= 0).all():
+            expected = f"one number >= 0, or {m}" + (f", or (N, {m})" if of_rows else "")
             raise ShapeError("force_limits", expected=expected, got=f"{given!r}")
     limits = np.minimum(limits, NO_LIMIT)  # kernels refuse rows with infinities
     return np.broadcast_to(limits, (*limits.shape[:-1], m)) if m else None

@@ -13,7 +13,7 @@ from tauforge.arrays import Array
 from tauforge.control.controller import Controller, RunningLaw
 from tauforge.errors import ConvergenceError, ShapeError
 from tauforge.evaluation.arguments import in_rows
-from tauforge.motion.motion import Motion, MotionSample
+from tauforge.motion.motion import MotionSample
 from tauforge.robots.poses import pose_error, transforms
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law, numbers
@@ -194,8 +194,9 @@ class RecordingBuilder:
         pushes = [None] * len(rows) if wrench is None else wrench
         return np.array([self.loop.rates_in(k)(*row) for k, *row in zip(periods, rows, force, pushes, strict=True)])
 
-    def recording(self, motion: Motion | None) -> Recording:
+    def recording(self) -> Recording:
         self._flush(end=True)
+        motion = self.loop.task.motion
         columns = {name: column[: self._kept] for name, column in self._columns.items()}
         controller, tool_error = self.loop.controller, None
         target_position = target_velocity = np.full_like(columns["velocity"], np.nan)

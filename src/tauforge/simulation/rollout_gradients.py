@@ -60,7 +60,7 @@ Period = tuple[list[Array], Memory]  # states (N, numbers) before its steps, fol
 STORED = 2**27  # numbers of states that are kept for the reverse pass, 1 GiB; beyond, some are computed again
 
 
-@with_arguments_of(rollout_task)
+@with_arguments_of(rollout_task, "alone")
 def differentiable_rollout(*given: Any, **options: Any) -> tuple[Rollout, PullBack]:
     """A rollout, and the function that pulls gradients back through it.
 

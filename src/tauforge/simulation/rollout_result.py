@@ -138,7 +138,7 @@ class Rollout:
         targets = (self.target_position, self.target_velocity)
         target_position, target_velocity = (np.full_like(velocity, np.nan) if x is None else x[:known] for x in targets)
         found = replace(
-            builder.recording(None),
+            builder.recording(),
             position=position,
             velocity=velocity,
             target_position=target_position,

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller, memory_of, parameters
 from tauforge.control.traceable_robot import why_not_compiled
-from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.evaluation.arguments import check_names, check_values
 from tauforge.evaluation.unmodified import method_is_ours
 from tauforge.kernels.backends import NoKernelError
@@ -213,13 +213,13 @@ class RowGradients(NamedTuple):
 
 def rollout_task(
     robot: Robot,
-    controller: Controller | None = None,
+    controller: checks.Law = None,
     motion: Motion | None = None,
     *,
-    initial: tuple[ArrayLike, ArrayLike] | None = None,
+    initial: checks.State | None = None,
     duration: float | None = None,
     step: float = 1e-3,
-    control_period: float,
+    control_period: Any,
     plant: Robot | None = None,
     varying: Mapping[str, ArrayLike] | None = None,
     payload: Payload | None = None,
@@ -230,41 +230,55 @@ def rollout_task(
     delay: float = 0.0,
     disturbance: WrenchFunction | None = None,
     record_every: int = 1,
+    alone: bool = False,
 ) -> RolloutTask:
-    """The arguments of `rollout`, checked."""
+    """The arguments of `rollout`, checked; or, for a robot that is alone, those of `simulate`."""
     real = robot if plant is None else plant
-    if controller is not None and not isinstance(controller, Controller):
+    if not alone and not isinstance(controller, Controller | None):
         raise UnsupportedFeatureError(
             f"rollouts need a Controller or None, got {checks.kind_of(controller)}",
             field="controller",
             remedy=checks.order(controller) or AS_A_CLASS,
         )
     checks.check_plant(robot, real)
+    if alone and payload is not None:
+        real, payload = carrying(real, payload), None
     checks.check_law(controller, motion, initial, control_period, real)
     motion = None if motion is None else in_velocities_of(real, motion)
-    h, period = positive("step", step), positive("control_period", control_period)
+    state = checks.given_or_start(initial, motion)
+    if alone:
+        checks.check_one_state(*state, real)
+    h = positive("step", step)
+    continuous = alone and control_period is None
+    period = h if continuous else positive("control_period", control_period)
     substeps = checks.whole_steps("control_period", period, h)
     added, periods = prescribed(forces, real, period, duration, motion)
+    if alone and added is not None and added.ndim != 2:
+        raise ShapeError("forces", expected=f"(periods, {len(real.actuators)})", got=str(added.shape))
+    if continuous and added is not None:
+        raise ModelError("forces are held in control periods", field="forces", remedy="Give control_period=")
     every = min(checks.whole_number("record_every", record_every), periods)
     schedule = Schedule(h, period, substeps, periods, every)
     for name, given in (("varying", varying), ("gains", gains)):
         checks.check_by_name(name, given)
-    fields, own_gains = _fields(real, varying or {}), _gains(controller, gains or {})
+    law = controller if isinstance(controller, Controller) else None
+    fields, own_gains = _fields(real, varying or {}), _gains(law, gains or {})
     if payload is not None and not isinstance(payload, Payload):
         raise ShapeError("payload", expected="a Payload", got=repr(payload), hint=VARYING)
-    state = checks.given_or_start(initial, motion)
-    shapes = _leading(real, fields, payload, own_gains, controller)
+    shapes = _leading(real, fields, payload, own_gains, law)
     if added is not None:
         shapes["forces"] = added.shape[:-2]
-    sensing = checks.sensing_of(sensors, real, period, periods)
-    late = checks.whole_delay("delay", delay, period, periods)
-    limits = checks.force_limits(real, force_limits, of_rows=True)
+    sensing = checks.sensing_of(sensors, real, control_period, periods)
+    late = checks.whole_delay("delay", delay, control_period, periods)
+    if controller is None:  # nobody sees or asks for anything
+        sensing, late = None, 0
+    limits = checks.force_limits(real, force_limits, of_rows=not alone)
     if limits is not None:
         shapes["force_limits"] = limits.shape[:-1]
     q, qd = (_on_gpu if any(map(is_on_gpu, state)) else _on_processor)(state, shapes, real)
     numbers = (own_gains, fields, payload, added)
-    push = None if disturbance is None else Disturbance(disturbance, real, len(q))
-    task = RolloutTask(controller, real, motion, q, qd, *numbers, schedule, limits, sensing, late, push)
+    push = None if disturbance is None else Disturbance(disturbance, real, None if alone else len(q))
+    task = RolloutTask(law, real, motion, q, qd, *numbers, schedule, limits, sensing, late, push)
     for name, there in (("sensors", sensing), ("disturbance", push)):
         if there is not None and task.on_gpu:
             remedy = "Give the initial states as NumPy arrays"
@@ -275,7 +289,7 @@ def rollout_task(
         problem = f"gains need compiled steps: {task.why_not_compiled}"
         raise UnsupportedFeatureError(problem, field="gains", remedy=ONE_BY_ONE)
     _check_places(task)
-    if not own_gains:
+    if not own_gains and not continuous:
         warn_of_sampling(controller, real, None if task.on_gpu else q[0], period, periods, sensing, late)
     return task
 

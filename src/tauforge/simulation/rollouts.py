@@ -77,7 +77,8 @@ def rollout(
     gains:          of the controller instead of its own, numbers and arrays of floats among its attributes, with a
                     leading N each: {"kp": (N, n, n)}, or one for all rows; they are not checked for stability
     forces:         (N, periods, m) or (periods, m), N m or N: in every control period added to those of the controller
-    force_limits:   (m,) or (N, m) largest sizes of the actuator forces, or "robot" for the plant's own; default none
+    force_limits:   (m,) or (N, m) largest sizes of the actuator forces, 0 for an actuator that gives none, or "robot"
+                    for the plant's own; default none
     sensors:        what the controller sees; the noise of row k is that of `simulate` with the seed + k
     delay:          s, a whole number of control periods, after which the forces that the controller asks for act; no
                     forces act before. `forces` are not delayed
@@ -96,25 +97,8 @@ def rollout(
     own numbers.
     Identity: every row equals `simulate` with method="rk4" and the same control period.
     """
-    task = rollout_task(
-        robot,
-        controller,
-        motion,
-        initial=initial,
-        duration=duration,
-        step=step,
-        control_period=control_period,
-        plant=plant,
-        varying=varying,
-        payload=payload,
-        gains=gains,
-        forces=forces,
-        force_limits=force_limits,
-        sensors=sensors,
-        delay=delay,
-        disturbance=disturbance,
-        record_every=record_every,
-    )
+    given = {name: value for name, value in locals().items() if name != "progress"}
+    task = rollout_task(**given)
     if controller is not None:
         controller.reset()
     if task.on_gpu:

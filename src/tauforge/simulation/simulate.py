@@ -13,26 +13,25 @@ from tauforge.control.controller import Controller
 from tauforge.errors import (
     DivergenceError,
     EnergyDriftWarning,
-    ModelError,
     ShapeError,
     SingularityError,
     SingularityWarning,
     UnsupportedFeatureError,
 )
-from tauforge.motion.motion import Motion, in_velocities_of, positive
+from tauforge.motion.motion import Motion
 from tauforge.robots.loads import Payload
 from tauforge.robots.robot import Robot
 from tauforge.simulation import checks
 from tauforge.simulation.closed_loop import ClosedLoop, RecordingBuilder
 from tauforge.simulation.compiled_loop import CompiledLoop, compiled_loop
-from tauforge.simulation.disturbances import Disturbance, WrenchFunction
+from tauforge.simulation.disturbances import WrenchFunction
 from tauforge.simulation.events import SINGULAR_POSE, STOPPED, Event, energy_drift, singular_crossing
 from tauforge.simulation.integrators import INTEGRATORS, RAN_AWAY, Stop
 from tauforge.simulation.recording import Recording
-from tauforge.simulation.rollout_task import RolloutTask, Schedule, carrying, prescribed
+from tauforge.simulation.rollout_task import rollout_task
 from tauforge.simulation.sensors import Sensors
-from tauforge.simulation.stability import warn_of_sampling, warn_of_stiffness
-from tauforge.simulation.varying_payload import PayloadFunction, VaryingPayload
+from tauforge.simulation.stability import warn_of_stiffness
+from tauforge.simulation.varying_payload import PayloadFunction
 
 FREE_STEPS_AT_ONCE = 512  # steps of a free motion at a time
 DRIFT = 1e-6  # of the energy of a free motion: above, a warning
@@ -55,7 +54,7 @@ def simulate(
     delay: float = 0.0,
     payload: Payload | PayloadFunction | None = None,
     forces: ArrayLike | None = None,
-    record_every: int = 1,
+    record_every: int | None = None,
 ) -> Recording:
     """The motion of a robot under a controller, from `initial` or from where the motion starts.
 
@@ -75,14 +74,16 @@ def simulate(
     disturbance:    (6,) wrench on the tool (world axes) or on the platform (base axes): a function of t, which is asked
                     in advance, or of (t, position, velocity)
     sensors:        what the controller sees
-    force_limits:   (m,) largest sizes of the actuator forces, or "robot" for the robot's own; None for no limit
+    force_limits:   (m,) largest sizes of the actuator forces, 0 for an actuator that gives none, or "robot" for the
+                    robot's own; None for no limit
     delay:          s, a whole number of control periods, after which the forces that the controller asks for act; no
                     forces act before. `forces` are not delayed
     payload:        what the plant really holds; the controller does not know of it. A function of t says what it holds
                     in each control period, or step without one, that begins at t; it is asked in advance. What is
                     taken up moves as the plant does at that moment
     forces:         (periods, m) N m or N: in every control period added to those of the controller
-    record_every:   keeps one row in so many steps, which bounds the memory of long runs; the last is always kept
+    record_every:   keeps one control instant in so many, which bounds the memory of long runs; the last is always kept.
+                    Without a control period every step is such an instant. None keeps every step
 
     Coulomb friction must be smoothed: replace(coulomb_speed=v), with v = 0.01, say. A joint that friction F holds
     against a load then creeps at v atanh(load / F), below v for loads below 0.76 F. Where the steps of rk4 are too long
@@ -97,51 +98,24 @@ def simulate(
     which holds the recording so far; its last event says why. Energy that drifts by more than 1e-6 in a motion without
     forces and friction gives an EnergyDriftWarning.
     """
-    real = robot if plant is None else plant
-    checks.check_plant(robot, real)
-    varying = payload if callable(payload) else None
-    if payload is not None and not callable(payload):
-        real = carrying(real, payload)
-    space = real.state_space
-    checks.check_law(controller, motion, initial, control_period, real)
-    motion = None if motion is None else in_velocities_of(real, motion)
-    position, velocity = checks.initial_state(initial, motion, real)
-    h = positive("step", step)
-    period = h if control_period is None else positive("control_period", control_period)
-    hold = 0 if control_period is None else checks.whole_steps("control_period", period, h)
-    added, periods = prescribed(forces, real, period, duration, motion)
-    steps = (hold or 1) * periods
-    every = checks.whole_number("record_every", record_every)
-    if method not in INTEGRATORS:
+    given = dict(locals())
+    if given.pop("method") not in INTEGRATORS:
         raise ShapeError("method", expected=f"one of {', '.join(INTEGRATORS)}", got=repr(method))
-    left = controller is None and added is None and disturbance is None and varying is None  # to itself
-    if method == "symplectic" and not left:
+    free = controller is None and forces is None and disturbance is None and not callable(payload)
+    if method == "symplectic" and not free:
         problem = "the symplectic method takes no controller, no disturbance and no payload that varies"
         raise UnsupportedFeatureError(problem, field="method", remedy="Use rk4 or dormand-prince")
-    if added is not None and added.ndim != 2:
-        raise ShapeError("forces", expected=f"(periods, {len(real.actuators)})", got=str(added.shape))
-    if added is not None and not hold:
-        raise ModelError("forces are held in control periods", field="forces", remedy="Give control_period=")
-    law = controller if isinstance(controller, Controller) else None
-    schedule, limits = Schedule(h, period, hold or 1, periods, every), checks.force_limits(real, force_limits)
-    sensing = checks.sensing_of(sensors, real, control_period, periods)
-    late = checks.whole_delay("delay", delay, control_period, periods)
-    if controller is None:  # nobody sees or asks for anything
-        sensing, late = None, 0
-    state = position[None], velocity[None]
-    push = None if disturbance is None else Disturbance(disturbance, real)
-    held = None if varying is None else VaryingPayload(varying, period)
-    task = RolloutTask(law, real, motion, *state, {}, {}, held, added, schedule, limits, sensing, late, push)
+    task = rollout_task(**given | {"record_every": 1 if record_every is None else record_every}, alone=True)
+    real, schedule, space, h = task.plant, task.schedule, task.plant.state_space, task.schedule.step
+    hold, steps = 0 if control_period is None else schedule.substeps, schedule.substeps * schedule.periods
     loop = ClosedLoop(controller, task)
     compiled = steps_of(loop, method, continuous=not hold)
-    builder = RecordingBuilder(loop, every, steps, compiled)
-    if hold:
-        warn_of_sampling(controller, real, position, period, periods, sensing, late)
+    builder = RecordingBuilder(loop, 1 if record_every is None else schedule.substeps * schedule.every, steps, compiled)
     advance = INTEGRATORS[method](real).advance
     # a law is asked in the order of time and a push is looked for in every step; a free motion needs neither
-    length = hold or (FREE_STEPS_AT_ONCE if left else 1)
-    y, k, stop = space.pack(position, velocity), 0, None
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"), keeping(builder, motion):
+    length = hold or (FREE_STEPS_AT_ONCE if free else 1)
+    y, k, stop = space.pack(task.position[0], task.velocity[0]), 0, None
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"), keeping(builder):
         while True:
             force, rates = None, None
             if isinstance(compiled, CompiledLoop):
@@ -169,11 +143,11 @@ def simulate(
                 break
             builder.write(times, rows[:-1], force, rates)
             y, k = rows[-1], k + len(rows) - 1
-    recording = builder.recording(motion)
+    recording = builder.recording()
     if stop is not None:
-        return _ended(stop, recording, checks.advice_on_degrees(real, motion))
+        return _ended(stop, recording, checks.advice_on_degrees(real, task.motion))
     # the symplectic method's energy swings about the true one by design
-    free = left and method != "symplectic" and (real.dissipation is None or not real.dissipation.takes_energy)
+    free = free and method != "symplectic" and (real.dissipation is None or not real.dissipation.takes_energy)
     if free and (drift := energy_drift(real, recording.position, recording.velocity)) > DRIFT:
         drifting = f"the energy of {real.name} drifts by {drift:.1e} of its kinetic energy"
         remedy = "Take a shorter step, or method='dormand-prince'"
@@ -195,13 +169,13 @@ def steps_of(loop: ClosedLoop, method: str, *, continuous: bool) -> CompiledLoop
 
 
 @contextmanager
-def keeping(builder: RecordingBuilder, motion: Motion | None) -> Iterator[None]:
+def keeping(builder: RecordingBuilder) -> Iterator[None]:
     """Adds the recording so far to whatever a law of the user raises."""
     try:
         yield
     except Exception as error:
         if builder.begun and not hasattr(error, "recording"):
-            error.recording = builder.recording(motion)  # type: ignore[attr-defined]
+            error.recording = builder.recording()  # type: ignore[attr-defined]
             error.add_note("The simulation up to here is in this exception's `recording`.")
         raise
 

@@ -24,6 +24,7 @@ from tauforge.kernels.cuda.loop_source import Loop, loop_source
 from tauforge.kernels.specification import Shape, inputs_of
 from tauforge.simulation.integrators import AHEAD, FAR, WEIGHTS
 from tauforge.simulation.rollout_task import RolloutTask, RowGradients
+from tauforge.simulation.step_adjoint import StepAdjoint
 from tauforge.simulation.step_formulas import StepFormulas
 
 ONE_KERNEL_OPERATIONS = 16_000  # of a step of states that have doubts: larger ones take long to compile
@@ -32,7 +33,7 @@ ON_PROCESSOR = "Give the initial states as arrays of NumPy"
 _recent: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
 
-def gpu_formulas(task: RolloutTask) -> StepFormulas:
+def gpu_formulas(task: RolloutTask) -> StepAdjoint:
     try:
         formulas = task.formulas(alone=True)
     except NoKernelError as error:
@@ -173,7 +174,7 @@ SHARE = 0.5  # of the free memory, for states
 PART = 50  # periods whose gradients by the forces are kept at a time, for those by gains
 
 
-def adjoint_of(formulas: StepFormulas) -> Adjoint:
+def adjoint_of(formulas: StepAdjoint) -> Adjoint:
     """Parts of the reverse pass; its sources need no GPU."""
     return Adjoint(
         loop_of(formulas),

@@ -29,7 +29,8 @@ from tauforge.simulation import checks
 from tauforge.simulation.disturbances import Disturbance, WrenchFunction, wrench_load
 from tauforge.simulation.sensors import Actuation, Sensing, Sensors
 from tauforge.simulation.stability import warn_of_sampling
-from tauforge.simulation.step_formulas import Given, StepFormulas, field_shape
+from tauforge.simulation.step_adjoint import StepAdjoint
+from tauforge.simulation.step_formulas import Given, field_shape
 from tauforge.simulation.varying_payload import VaryingPayload
 from tauforge.validation import did_you_mean
 
@@ -155,7 +156,7 @@ class RolloutTask(NamedTuple):
         """Further arguments of formulas, in their order: gains, `plant_numbers` and limits, for all rows or each."""
         return [*self.gains.values(), *self.plant_numbers.values(), *([] if self.limits is None else [self.limits])]
 
-    def formulas(self, *, alone: bool = False) -> StepFormulas:
+    def formulas(self, *, alone: bool = False) -> StepAdjoint:
         """NoKernelError where the law cannot be recorded, or there are no formulas of the plant."""
         if self.why_not_compiled is not None:
             raise NoKernelError(self.why_not_compiled)
@@ -164,7 +165,7 @@ class RolloutTask(NamedTuple):
         push = self.disturbance
         given = Given(*numbers, self.sensing, self.delay, push is not None and not push.of_state)
         traced = push if push is not None and push.of_state else None
-        return StepFormulas(self.controller, self.plant, given, self.schedule.step, alone=alone, disturbance=traced)
+        return StepAdjoint(self.controller, self.plant, given, self.schedule.step, alone=alone, disturbance=traced)
 
     @property
     def memory(self) -> list[Array]:
@@ -222,7 +223,7 @@ def rollout_task(
     control_period: Any,
     plant: Robot | None = None,
     varying: Mapping[str, ArrayLike] | None = None,
-    payload: Payload | None = None,
+    payload: Any = None,
     gains: Mapping[str, ArrayLike] | None = None,
     forces: ArrayLike | None = None,
     force_limits: ArrayLike | str | None = None,
@@ -241,8 +242,9 @@ def rollout_task(
             remedy=checks.order(controller) or AS_A_CLASS,
         )
     checks.check_plant(robot, real)
-    if alone and payload is not None:
-        real, payload = carrying(real, payload), None
+    changing = payload if alone and callable(payload) else None
+    if alone:
+        real, payload = real if changing or payload is None else carrying(real, payload), None
     checks.check_law(controller, motion, initial, control_period, real)
     motion = None if motion is None else in_velocities_of(real, motion)
     state = checks.given_or_start(initial, motion)
@@ -276,7 +278,8 @@ def rollout_task(
     if limits is not None:
         shapes["force_limits"] = limits.shape[:-1]
     q, qd = (_on_gpu if any(map(is_on_gpu, state)) else _on_processor)(state, shapes, real)
-    numbers = (own_gains, fields, payload, added)
+    held = VaryingPayload(changing, period) if changing else payload
+    numbers = (own_gains, fields, held, added)
     push = None if disturbance is None else Disturbance(disturbance, real, None if alone else len(q))
     task = RolloutTask(law, real, motion, q, qd, *numbers, schedule, limits, sensing, late, push)
     for name, there in (("sensors", sensing), ("disturbance", push)):

@@ -36,7 +36,7 @@ Shapes = dict[str, Shape]
 FORCE, ADDED, AHEAD, LIMITS = "force", "added_force", "ahead", "limits"
 NOISE, HISTORY, QUEUE = "noise", "sensor_history", "asked_before"
 PUSH_TIME = "disturbance_time"
-LARGEST = float(np.finfo(float).max)  # a force beyond its root counts as not finite
+LARGEST = 1e36  # a force beyond its root counts as not finite; float32 knows it and its reciprocal
 _operations: dict[str | None, int] = {}  # of a step, by what it is traced from
 
 

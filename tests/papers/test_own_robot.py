@@ -88,10 +88,19 @@ def test_a_singular_pose_on_the_way_is_marked_at_its_time(platform: Any, tmp_pat
     path = motion_of(tmp_path, platform, turn, 200)
     wanted = [START + one.time for one in crossings(platform, lambda t: turn.sample(t).position, 0.0, 1.0)]
     assert wanted
-    for figure in dasgupta1998.figures(platform, path)[:3:2]:
+    nearest = [int(np.abs(path.times - time).argmin()) for time in wanted]
+    ours, theirs = dasgupta1998.figures(platform, path), pedrammehr2012.figures(platform, path)
+    for figure in (ours[0], *ours[2:], *theirs[2:]):
         for panel in figure.panels:
             assert [time for time, _ in panel.marks] == pytest.approx(wanted, abs=1e-3)  # rows are 5 ms apart
-    assert dasgupta1998.figures(platform, path)[2].panels[0].log_y
+    for drawn in (curve(ours, "leg-forces", "T, total"), curve(theirs, "pod-forces", "improved")):
+        assert np.flatnonzero(np.isnan(drawn).all(axis=1)).tolist() == nearest  # no stroke joins the two sides
+    assert ours[2].panels[0].log_y
+    assert not np.isnan(curve(ours, "condition-number", "condition number")).any()
+    limit = ours[0].panels[0].y_range
+    assert limit is not None
+    assert "det H = 0 at" in ours[0].caption
+    assert "det H = 0 at" in theirs[2].caption
 
 
 def test_pedrammehrs_figures(platform: Any, swing: CsvMotion) -> None:

@@ -66,7 +66,7 @@ class LegForceParts(NamedTuple):
         if quantity == "force":
             panels = force_panels(t, self.total, self.massless)
         elif quantity == "parts":
-            panels = part_panels(t, self)
+            panels = part_panels(t, *self[2:])
         else:
             curve = broken(self.fraction, sign_changes(self.total), self.total)
             panels = fraction_panels(t, [("D / T", curve, "line")])
@@ -106,10 +106,10 @@ def force_panels(time: Array, total: Array, massless: Array, **options: Any) -> 
     return panels_along("leg", time, "leg force (N)", curves, **options)
 
 
-def part_panels(time: Array, parts: LegForceParts) -> tuple[ChartPanel, ...]:
-    """What D consists of."""
-    curves: list[Curve] = [("weight", parts.weight, "line"), ("inertia", parts.inertia, "dashed")]
-    return panels_along("leg", time, "part of D (N)", [*curves, ("friction", parts.friction, "dotted")])
+def part_panels(time: Array, weight: Array, inertia: Array, friction: Array, **options: Any) -> tuple[ChartPanel, ...]:
+    """What D consists of, N, (k, 6) each. options: of the panels."""
+    curves: list[Curve] = [("weight", weight, "line"), ("inertia", inertia, "dashed"), ("friction", friction, "dotted")]
+    return panels_along("leg", time, "part of D (N)", curves, **options)
 
 
 def fraction_panels(time: Array, curves: Sequence[Curve]) -> tuple[ChartPanel, ...]:

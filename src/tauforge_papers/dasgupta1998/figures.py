@@ -143,7 +143,7 @@ def _parts(m: Measured) -> Figure:
     parts = m.parts["II"][MODEL]
     caption = "Weight of the legs, their inertia and friction of the joints, which add up to D, by the paper's model. "
     caption += "On path I the weight is the same, the inertia a hundredth and the friction a tenth of what is drawn."
-    panels = part_panels(m.paths["II"].t, parts)
+    panels = part_panels(m.paths["II"].t, *parts[2:])
     return Figure("parts-of-difference", "What D consists of on path II", caption, panels, columns=3)
 
 

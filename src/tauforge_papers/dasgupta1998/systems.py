@@ -136,7 +136,7 @@ SYSTEMS = (
         "sec. 5, appendix",
         "worked example: test manipulator, paths I to III, other masses and speeds",
         ('tf.load("dasgupta1998")', "platform.replace", "tauforge reproduce --robot --motion"),
-        "robots/stewart/test_stewart_platform.py::test_replace_and_without_friction",
+        "papers/test_own_robot.py::test_dasguptas_figures",
     ),
     System(
         "D19",

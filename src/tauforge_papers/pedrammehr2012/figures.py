@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from tauforge.analysis.stewart_curves import rotation_panels
 from tauforge.arrays import Array
@@ -75,10 +76,10 @@ def _forces(m: Measured, number: int, name: str) -> Figure:
     return Figure(f"fig-{number}", title, caption, both_forces(m.paths[name].t, found), columns=3)
 
 
-def both_forces(t: Array, found: Mapping[str, Array]) -> tuple[ChartPanel, ...]:
-    """The improved and the simplified model's, N, (k, 6), of those by model."""
+def both_forces(t: Array, found: Mapping[str, Array], **options: Any) -> tuple[ChartPanel, ...]:
+    """The improved and the simplified model's, N, (k, 6), of those by model. options: of the panels."""
     pair = ("improved", found[IMPROVED]), ("simplified, Dasgupta 1998", found[SIMPLIFIED])
-    return panels_along("pod", t, "force (N)", with_difference(*pair))
+    return panels_along("pod", t, "force (N)", with_difference(*pair), **options)
 
 
 def _errors(m: Measured, name: str) -> Figure:
@@ -90,14 +91,14 @@ def _errors(m: Measured, name: str) -> Figure:
     return Figure(f"errors-{name}", f"Both models against the exact one, path {name}", caption, panels, columns=3)
 
 
-def errors_of_forces(t: Array, found: Mapping[str, Array]) -> tuple[ChartPanel, ...]:
-    """Each model's forces less the exact ones, of those by model."""
+def errors_of_forces(t: Array, found: Mapping[str, Array], **options: Any) -> tuple[ChartPanel, ...]:
+    """Each model's forces less the exact ones, of those by model. options: of the panels."""
     curves: list[Curve] = [
         ("improved", found[IMPROVED] - found[EXACT], "line"),
         ("simplified, Dasgupta 1998", found[SIMPLIFIED] - found[EXACT], "dashed"),
         ("improved, closed form", found[CLOSED] - found[EXACT], "dotted"),
     ]
-    return panels_along("pod", t, "error of force (N)", curves)
+    return panels_along("pod", t, "error of force (N)", curves, **options)
 
 
 def _spins(m: Measured) -> Figure:

@@ -7,7 +7,8 @@ from tauforge.charts.figure import Figure
 from tauforge.motion import CsvMotion
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge_papers.pedrammehr2012.figures import both_forces, errors_of_forces
-from tauforge_papers.pedrammehr2012.measured import MODELS
+from tauforge_papers.pedrammehr2012.measured import EXACT, MODELS
+from tauforge_papers.stewart_poles import poles_of
 
 SPIN = (
     "Magnitudes with the spin that the universal joint gives the pods, by the equations of Dasgupta 1998, which leave "
@@ -19,7 +20,9 @@ def figures(platform: StewartPlatform, motion: CsvMotion) -> tuple[Figure, ...]:
     """Figs 5 to 10, and one that the paper does not have."""
     t, states = motion.times, motion.samples
     turning = leg_rotations(platform, *states)
-    found = {model: platform.inverse_dynamics(*states, model=model) for model in MODELS}
+    forces = {model: platform.inverse_dynamics(*states, model=model) for model in MODELS}
+    poles = poles_of(platform, motion, forces[EXACT])
+    found = {model: poles.parted(values) for model, values in forces.items()}
     return (
         Figure(
             "angular-velocities",
@@ -38,15 +41,16 @@ def figures(platform: StewartPlatform, motion: CsvMotion) -> tuple[Figure, ...]:
         Figure(
             "pod-forces",
             "Figs 9, 10: pod forces",
-            "By the equations of this paper in vector form, and by those of Dasgupta & Mruthyunjaya 1998.",
-            both_forces(t, found),
+            "By the equations of this paper in vector form, and by those of Dasgupta & Mruthyunjaya 1998."
+            + poles.words,
+            both_forces(t, found, marks=poles.marks, y_range=poles.y_range),
             columns=3,
         ),
         Figure(
             "errors",
             "Both models against the exact one",
             "Forces of each model less those of the exact one.",
-            errors_of_forces(t, found),
+            errors_of_forces(t, found, marks=poles.marks, y_range=poles.y_range),
             columns=3,
         ),
     )

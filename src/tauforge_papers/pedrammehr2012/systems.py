@@ -87,8 +87,14 @@ SYSTEMS = (
         "P11",
         "sec. 9, appendix 2",
         "worked example: manipulator, paths at constant velocity and with blends",
-        ('tf.load("pedrammehr2012")', "tf.motion.StraightLine", "tf.motion.PoseMotion", "tf.motion.Sampled"),
-        "motion/test_motion.py::test_every_motion_is_what_its_derivatives_say",
+        (
+            'tf.load("pedrammehr2012")',
+            "tauforge reproduce --robot --motion",
+            "tf.motion.StraightLine",
+            "tf.motion.PoseMotion",
+            "tf.motion.Sampled",
+        ),
+        "papers/test_own_robot.py::test_pedrammehrs_figures",
     ),
     System(
         "P12",

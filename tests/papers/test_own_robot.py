@@ -159,6 +159,7 @@ def test_the_command_writes_images_curves_and_a_page(arm: Any, move: CsvMotion, 
     page = (out / "index.html").read_text(encoding="utf-8")
     assert "The claims of the papers are not judged here" in page
     assert "arm &lt;b&gt;" in page
+    assert "<b>" not in page
     links = re.findall(r'(?:href|src)="((?:data|figures)/[^"]+)"', page)
     assert len(links) == 6  # the figure shown, as PNG and as SVG, and the curves of three joints
     assert all((out / link).stat().st_size > 500 for link in links)

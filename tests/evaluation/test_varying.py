@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 import tauforge as tf
 from conftest import SOAK
+from support.catalogue import in_turn
 from support.platforms import random_motion, random_platform
 from support.strategies import random_arm, random_state
 from support.tolerances import ROUNDING, error, solve_tolerance
@@ -136,16 +139,17 @@ def test_fields_of_an_arm_without_dh_parameters():
 PLATFORM_FIELDS = ("base_points", "platform_points", "lower_mass", "upper_com", "upper_inertia", "reflected_mass")
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        ("platform_mass", "gravity"),
-        ("platform_com", "platform_inertia", "friction"),
-        PLATFORM_FIELDS,
-        ("universal_axes", "base_points"),
-    ],
+VARYING = (
+    ("platform_mass", "gravity"),
+    ("platform_com", "platform_inertia", "friction"),
+    PLATFORM_FIELDS,
+    ("universal_axes", "base_points"),
 )
-@pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics", "mass_matrix"])
+
+
+@pytest.mark.parametrize(
+    ("fields", "function"), in_turn([*product(VARYING, ("inverse_dynamics", "forward_dynamics", "mass_matrix"))])
+)
 @pytest.mark.filterwarnings("ignore::tauforge.errors.UnphysicalInertiaWarning")
 def test_equals_the_changed_platforms(function, fields):
     rng = np.random.default_rng(8)

@@ -35,7 +35,7 @@ def test_casadi_equals_the_kernel(robot, name):
     assert largest_error(outs, expected) < allowed
 
 
-@pytest.mark.parametrize(("robot", "name"), cases(*IN_SYMPY), ids=named)
+@pytest.mark.parametrize(("robot", "name"), in_turn(cases(*IN_SYMPY)), ids=named)
 def test_sympy_equals_the_kernel(robot, name):
     given, expected, allowed = state_of(robot, name)
     found = tf.symbolic.sympy_expressions(robot, name, shared=True)

@@ -11,7 +11,7 @@ import pytest
 from scipy.integrate import simpson
 
 import tauforge as tf
-from support.catalogue import names_of
+from support.catalogue import in_turn, names_of
 from support.mechanisms import bar, crank_rocker, delta, five_bar, six_rus
 from support.tolerances import (
     CENTRAL_DIFFERENCES,
@@ -63,7 +63,7 @@ def test_laws_follow_motions_of_the_independent_coordinates(law: Any, bound: flo
 
 
 @pytest.mark.parametrize("method", ["rk4", "dormand-prince"])
-@pytest.mark.parametrize("name", names_of("mechanism"))
+@pytest.mark.parametrize("name", in_turn(names_of("mechanism")))
 def test_loops_stay_closed_at_every_recorded_step(name: str, method: str) -> None:
     robot: Any = tf.load(name)
     rates = 0.2 * np.random.default_rng(7).uniform(-1.0, 1.0, robot.n)

@@ -29,7 +29,7 @@ from tauforge.sweeps.store import Store
 
 TESTS = Path(__file__).parents[1]
 LOOPBACK = ("127.0.0.1", "::1")
-ANSWERS_WITHIN = 10.0  # s, of which 5 are the time that a scheduler is given
+ANSWERS_WITHIN = 60.0  # s on a busy machine, of which 5 are the time that a scheduler is given
 
 
 @pytest.fixture(scope="module")

@@ -33,6 +33,8 @@ class TestClock:
         assert clock.time == 1.5
         clock.advance(4.0)
         assert clock.time == pytest.approx(1.5)
+        clock.advance(10.0)
+        assert clock.time == pytest.approx(2.5)
         assert clock.playing
 
     def test_it_stops_at_the_end_if_it_should(self) -> None:

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from tauforge.viewer.panel import LETS_GO
 from tauforge.viewer.session import Session
 
 pytest.importorskip("viser")
+
+PATIENCE = 60.0  # s, on a busy machine
 
 
 @pytest.fixture
@@ -25,12 +26,16 @@ def session() -> Iterator[Session]:
         yield viewer.session
 
 
-def settle(session: Session) -> None:
-    """Until nothing is left to show."""
-    end = time.monotonic() + 10
-    while session._asked or session._woken.is_set():
+def wait_until(done: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not done():
         assert time.monotonic() < end
         time.sleep(0.005)
+
+
+def settle(session: Session) -> None:
+    """Until nothing is left to show."""
+    wait_until(lambda: not session._asked and not session._woken.is_set())
     time.sleep(0.05)
 
 
@@ -68,11 +73,14 @@ def test_pictures_come_in_time_while_others_ask_for_things(session: Session) -> 
             time.sleep(0.02)
         session.play(False)
         passed = time.perf_counter() - begun
-        assert passed / 2 < session.clock.time <= passed
-        return session.updates - before
+        assert session.clock.time <= passed
+        return (session.updates - before) * (passed / 2 < session.clock.time)
 
-    quiet = played(1.0, lambda: None)
-    assert played(1.0, lambda: session.load(payload=float(np.random.default_rng().uniform()))) > quiet / 2
+    def loaded() -> None:
+        session.load(payload=float(np.random.default_rng().uniform()))
+
+    # of three, for another job may take the processor from one of them
+    assert any(played(1.0, loaded) > played(1.0, lambda: None) / 2 > 0 for _ in range(3))
 
 
 def test_a_flood_of_messages_costs_few_answers(session: Session) -> None:
@@ -116,14 +124,13 @@ def test_the_handle_waits_for_the_hand_and_then_goes_back(session: Session) -> N
     before = session.state.position
     far = np.array([0.0, 50.0, 0.0])
     dragged(session, far)
+    assert session.gizmo.patience is not None
     settle(session)
     assert not np.array_equal(session.state.position, before)
-    assert session.gizmo.patience is not None
-    time.sleep(1.5 * LETS_GO)
+    wait_until(lambda: session.gizmo.patience is None)
     settle(session)
     tool = session.robot.forward_kinematics(session.state.position)[:3, 3]
     np.testing.assert_allclose(session.gizmo._controls.position, tool, atol=1e-9)
-    assert session.gizmo.patience is None
     dragged(session, tool + [0.0, 0.01, 0.0])
     dragged(session, tool, phase="end")
     settle(session)
@@ -139,7 +146,7 @@ def test_only_the_newest_pose_of_the_handle_is_followed(session: Session, monkey
     def slow(pose: np.ndarray, near: np.ndarray) -> np.ndarray:
         followed.append(float(pose[0, 3]))
         threads.add(threading.current_thread().name)
-        assert all_sent.wait(10.0), "a message waits for the answer to one before"
+        assert all_sent.wait(PATIENCE), "a message waits for the answer to one before"
         return np.array([pose[0, 3], 0.0])
 
     settle(session)
@@ -167,10 +174,7 @@ def test_no_reactions_are_left_from_before_a_singular_pose() -> None:
     with tf.view(platform, port=0) as viewer:
         session = viewer.session
         session.show(session._shown._replace(reactions=True))
-        end = time.monotonic() + 20
-        while session.scene._reactions is None:  # their kernels may have to be made
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        wait_until(lambda: session.scene._reactions is not None)  # their kernels may have to be made
         settle(session)
         assert session.scene._reactions.visible
         session.scene.move(

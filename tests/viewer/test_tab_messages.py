@@ -22,7 +22,7 @@ import msgspec
 from websockets.exceptions import ConnectionClosedError
 from websockets.sync.client import connect
 
-PATIENCE = 20.0  # s
+PATIENCE = 60.0  # s, on a busy machine
 SLIDER = SimpleNamespace(min=-1.0, max=2.0)
 CHOICE = SimpleNamespace(options=("a", "b"))
 BOX = SimpleNamespace()

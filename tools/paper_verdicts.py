@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pages import markdown, settle, with_tables
-from tauforge_papers.contents_table import CONTENTS, SOURCE_COLUMN
+from tauforge_papers.contents_table import CODED, CONTENTS, SOURCE_COLUMN
 from tauforge_papers.policy import POLICIES
 from tauforge_papers.registry import STUDIES, run
 from tauforge_papers.report.progress import nothing
@@ -22,7 +22,6 @@ from tauforge_papers.report.study import Claim, Study
 from tauforge_papers.report.texts import RULE_HEADS
 from tauforge_papers.report.verdicts import MEANING
 
-CODED = ("equation", "algorithm")  # kinds whose places are places in our source
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE, CONTENTS_PAGE, RULES_PAGE = (DOCS / f"{name}.md" for name in ("papers", "paper-contents", "paper-rules"))
 HISTORY = DOCS / "rule-history.csv"

@@ -19,7 +19,12 @@ from importlib.resources.abc import Traversable
 PAPERS = {"dasgupta1998": "D", "pedrammehr2012": "P", "turney1980": "T", "lee1982": "L", "angeles": "A"}
 CITATION = re.compile(r"\b([DPTLA])(\d+(?:\.\d+)*)([a-h]?)(?:-(\d+)(?:\.(\d+))?([a-h]?))?(?![\w.]*\w)")
 FOLDERS = ("formulations", "algebra", "robots", "motion", "control", "simulation", "analysis")  # where equations live
-COUNTS = "tauforge_papers/published_counts.py"  # printed formulas of operation counts
+OURS = (  # below tauforge_papers: printed formulas of operation counts, and lines of derivations
+    "published_counts.py",
+    "expansion_lines.py",
+    "turney1980/expansion.py",
+    "lee1982/expansion.py",
+)
 Places = dict[str, list[str]]  # number of an equation -> "formulations/serial/newton_euler.py, wrenches"
 
 
@@ -34,7 +39,8 @@ def _places_by_letter() -> dict[str, dict[str, dict[str, None]]]:
     found: dict[str, dict[str, dict[str, None]]] = {letter: defaultdict(dict) for letter in PAPERS.values()}
     root = files("tauforge")
     sources = [source for folder in FOLDERS for source in _sources(root / folder, folder)]
-    sources.append((COUNTS, (files("tauforge_papers") / "published_counts.py").read_text(encoding="utf-8")))
+    papers = files("tauforge_papers")
+    sources += [(f"tauforge_papers/{path}", (papers / path).read_text(encoding="utf-8")) for path in OURS]
     for path, text in sources:
         for letter, number, place in _cited(text):
             found[letter][number][f"{path}, {place}" if place else path] = None

@@ -9,6 +9,8 @@ from tauforge_papers.report.verdicts import NOT_JUDGED
 
 CONTENTS = "contents"  # name of the table
 SOURCE_COLUMN = "in our source"
+NOT_EVALUATED = "not evaluated"  # an equation that no claim covers
+CODED = ("equation", "algorithm")  # kinds whose places are places in our source
 COLUMNS = ("kind", "number", "what", SOURCE_COLUMN, "verdict", "rule or remark")
 
 
@@ -32,8 +34,8 @@ def contents_table(study: Study) -> Table:
 
 def _row(item: Item, where: list[str], claims: dict[str, Claim], shown: dict[str, str]) -> tuple[str, ...]:
     judges = [claims[name] for name in item.judged_by]
-    source = _by_file(where) if item.kind in ("equation", "algorithm") else shown.get(item.shown_as, "")
-    verdicts = "; ".join(dict.fromkeys(claim.verdict for claim in judges)) or NOT_JUDGED
+    source = _by_file(where) if item.kind in CODED else shown.get(item.shown_as, "")
+    verdicts = "; ".join(dict.fromkeys(claim.verdict for claim in judges)) or item.standing or _without_a_claim(item)
     rules = dict.fromkeys(f"{claim.claim}: {claim.rule.words}" for claim in judges)
     return (
         item.kind,
@@ -43,6 +45,10 @@ def _row(item: Item, where: list[str], claims: dict[str, Claim], shown: dict[str
         verdicts,
         " ".join(part for part in (*rules, item.remark) if part),
     )
+
+
+def _without_a_claim(item: Item) -> str:
+    return NOT_EVALUATED if item.kind in CODED else NOT_JUDGED
 
 
 def _by_file(where: list[str]) -> str:

@@ -82,6 +82,10 @@ class Expansion:
         """R_k^i, from frame i to frame k."""
         return np.asarray(self._R[k].T @ self._R[i])
 
+    def place(self, i: int, v: Array) -> Array:
+        """p_0^i + R_0^i v: a point given in frame i, in frame 0."""
+        return np.asarray(self._p[i] + self._R[i] @ v)
+
     def z(self, k: int, j: int) -> Array:
         """R_k^{j-1} z_{j-1}: the axis of joint j, in frame k."""
         return np.asarray(self.R(k, j - 1) @ Z)

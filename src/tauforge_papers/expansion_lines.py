@@ -123,9 +123,6 @@ class Lines(Expansion):
         arms = self.m[i] * cross(c + self.r[i], self.a_bar[i])
         return self.axis(i) @ (arms - (self.m[i] if mass is None else mass) * about)
 
-    def by_J(self, i: int) -> Any:
-        return self.about_origin(i) + self.of_the_centre(i)  # T4.11, L4.15
-
     def as_integrals(self, i: int) -> Any:
         z, w, al = self.axis(i), self.omega[i], self.alpha[i]
 
@@ -186,14 +183,16 @@ class Lines(Expansion):
 
     def first_traced(self, i: int, axis: Array | None = None) -> Any:
         axis = self.axis(i) if axis is None else axis
-        return np.trace(np.outer(self.R(i, 0) @ self.moving(i), cross(axis, self.m[i] * self.r_bar[i])))  # T4.19
+        return np.trace(np.outer(self.R(i, 0) @ self.moving(i), cross(axis, self.m[i] * self.r_bar[i])))  # L4.23
 
     def first_by_Q(self, i: int) -> Any:
-        return np.trace(np.outer(self.R(i, 0) @ self.moving(i), self.m[i] * self.r_bar[i]) @ self.Q(i, i).T)  # T4.19
+        return np.trace(
+            np.outer(self.R(i, 0) @ self.moving(i), self.m[i] * self.r_bar[i]) @ self.Q(i, i).T
+        )  # T4.19, L4.23
 
     def Q_by_turns(self, i: int) -> Array:
-        """R_i^0 R_0^{i-1} Q_{i-1}^{i-1} R_{i-1}^i."""
-        return np.asarray(self.R(i, 0) @ self.R(0, i - 1) @ self.Q(i - 1, i) @ self.R(i - 1, i))  # T4.20, L4.24
+        """R_i^0 R_0^{i-1} Q_{i-1}^{i-1} R_{i-1}^i (T4.20, T4.24; L4.24, L4.28)."""
+        return np.asarray(self.R(i, 0) @ self.R(0, i - 1) @ self.Q(i - 1, i) @ self.R(i - 1, i))
 
     def first_by_derivatives(self, i: int, moved: Array | None = None) -> Any:
         """moved: the second derivative of p_0^i, if not the right one."""
@@ -222,7 +221,7 @@ class Lines(Expansion):
         return np.trace(self.m[i] * np.outer(turn @ self.bracket(i), self.dp(i, i)))  # T4.25, L4.29
 
     def weight(self, i: int) -> Any:
-        return self.axis(i) @ cross(self.lever(i), self.R(i, 0) @ self.lift)
+        return self.axis(i) @ cross(self.lever(i), self.R(i, 0) @ self.lift)  # L4.30
 
     def weight_by_derivatives(self, i: int) -> Any:
         return np.trace(np.outer(self.m[i] * self.lift, self.dR(i, i) @ self.r_bar[i] + self.dp(i, i)))  # L4.31
@@ -264,15 +263,12 @@ class Lines(Expansion):
         return np.asarray(self.R(0, i - 1) @ self.Q(i - 1, i) @ self.R(i - 1, i) @ self.r[i])
 
     def beyond(self, i: int) -> Array:
-        """R_0^{i-1} Q_{i-1}^{i-1} R_{i-1}^{i+1} r_{i+1}."""
+        """R_0^{i-1} Q_{i-1}^{i-1} R_{i-1}^{i+1} r_{i+1}: the second term of T4.32, L4.39."""
         return np.asarray(self.R(0, i - 1) @ self.Q(i - 1, i) @ self.R(i - 1, i + 1) @ self.r[i + 1])
 
     def outer(self, i: int) -> Any:
         """What link i + 1 adds if it is the last."""
         return self.axis(i) @ self.pair[i] - self.own_torque(i)
-
-    def outer_by_wrench(self, i: int) -> Any:
-        return self.outer_force(i) + self.outer_moment(i)  # T4.28, L4.35
 
     def outer_force(self, i: int) -> Any:
         return self.axis(i) @ cross(self.r[i], self.R(i, i + 1) @ self.F[i + 1])

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from support.study_checks import without_evaluation
 from support.tolerances import EPSILON, FORMULATIONS
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge_papers.derivation import PAPERS, derivation_steps
 from tauforge_papers.expansion import Expansion
 from tauforge_papers.expansion_lines import Lines
 from tauforge_papers.random_arms import random_inertias
+from tauforge_papers.report.study import Claim, Item, Study
+from tauforge_papers.rules import not_judged, true_or_not
 
 FALSE = {  # as printed, with numbers; other equations with a slip have no meaning as printed
     "turney1980": "4.3 4.5 4.7 4.9 4.11 4.14 4.15 4.17 4.19 4.21 4.22 4.23 4.24 4.25 4.27 4.29 4.30 4.31 4.32 4.33",
@@ -119,3 +122,21 @@ def test_what_the_derivations_do_not_cover():
         derivation_steps(tf.load("stanford"), *state(6))
     with pytest.raises(UnsupportedFeatureError, match="expected a serial arm"):
         derivation_steps(tf.load("dasgupta1998"), q, qd, qdd)
+
+
+@pytest.mark.parametrize(
+    ("number", "rule", "equations", "found"),
+    [
+        ("4.6", true_or_not("...", lambda: True), {}, []),  # our source cites it
+        ("1.21", true_or_not("...", lambda: True), {}, ["1.21"]),
+        ("1.21", true_or_not("...", lambda: True), {"1.20": 0.0}, ["1.21"]),
+        ("1.21", true_or_not("...", lambda: True), {"1.21": 0.0}, []),
+        ("1.21", true_or_not("...", lambda: False), {}, []),
+        ("1.21", not_judged("..."), {}, []),
+    ],
+)
+def test_an_equation_that_holds_without_an_evaluation_is_found(number, rule, equations, found):
+    texts = dict.fromkeys(("where", "claim", "printed", "measured", "reason"), "")
+    claim = Claim(name="some", rule=rule, equations=equations, **texts)
+    contents = (Item("equation", number, "", ("some",)), Item("equation", "1.5", "", standing="definition"))
+    assert without_evaluation(Study("turney1980", "", "", (claim,), (), (), contents)) == found

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import sympy
 
+from tauforge_papers.derivation import derivation_steps
 from tauforge_papers.lee1982 import resolved_rate
-from tauforge_papers.turney1980.derivation import Arm, Recursion, double_sum, slips
+from tauforge_papers.turney1980.derivation import arm_and_state
 
 
 def test_operations_of_the_inverse():
@@ -35,10 +36,12 @@ def test_identities_by_symbols():
 
 def test_the_double_sum_of_an_acceleration():
     """4.11 against the second derivative of the origin's place along a motion, by differences."""
-    arm = Arm(4)
-    by, h, i = Recursion(arm), 1e-4, arm.n
-    here, after, before = (arm.p(0, i, arm.theta + arm.qd * t + arm.qdd * t**2 / 2) for t in (0.0, h, -h))
-    exact = (after - 2 * here + before) / h**2
-    assert np.abs(by.a[i] - exact - [0, 0, 9.8]).max() < 1e-5 * np.abs(exact).max()
-    assert double_sum(arm, by, 1) < 1e-12  # one joint, one term
-    assert slips()["4.7"] > 0.1  # Turney's number of the same equation
+    arm, (q, qd, qdd) = arm_and_state()
+    h, step = 1e-4, derivation_steps(arm, q, qd, qdd, "lee1982")["4.11"]
+    here, after, before = (arm.link_frames(q + qd * t + qdd * t**2 / 2)[1:] for t in (0.0, h, -h))
+    exact = ((after - 2 * here + before)[:, :3, 3] / h**2)[..., None]
+    found = here[:, :3, :3] @ step.left[..., None]  # from the links' frames
+    assert np.abs(found - exact - [[0], [0], [9.8]]).max() < 1e-5 * np.abs(exact).max()
+    first, *others = (step.as_printed[0] - step.left).tolist()
+    assert np.abs(first).max() < 1e-12  # one joint, one term
+    assert np.abs(others).max() > 0.1

@@ -11,6 +11,7 @@ HOLDS, CORRECTED, MIXED, FAILS, NOT_JUDGED = (
 )
 MISPRINT = {HOLDS: {"printed": 0.0}, FAILS: {"printed": 0.1, "mended": 0.1}}
 
+PARTS = {MIXED: {"differences": [0.0, 1e-3]}, FAILS: {"differences": [1e-3, 1e-3]}}
 VERDICTS = {
     "within-a-bit": NOT_JUDGED,
     "oscillation": NOT_JUDGED,
@@ -21,6 +22,9 @@ VERDICTS = {
     "derivatives": HOLDS,
     "derivation": HOLDS,
     "derivation-slips": CORRECTED,
+    "derivation-readings": NOT_JUDGED,
+    "energies": HOLDS,
+    "base-axes": HOLDS,
     "error-dies-out": HOLDS,
     "joints-apart": HOLDS,
     "d-non-singular": HOLDS,
@@ -49,9 +53,12 @@ VERDICTS = {
     "figure-number": NOT_JUDGED,
     "indices": NOT_JUDGED,
     "dots": NOT_JUDGED,
+    "steps": NOT_JUDGED,
 }
 OTHERS = {
-    "derivation": {MIXED: {"differences": [0.0, 1e-3]}, FAILS: {"differences": [1e-3, 1e-3]}},
+    "derivation": PARTS,
+    "energies": PARTS,
+    "base-axes": PARTS,
     "derivation-slips": {HOLDS: {"printed": [0.0]}, FAILS: {"mended": [0.0, 0.1]}},
     "same-law": {FAILS: {"difference": 1e-6}},
     "error-dies-out": {FAILS: {"left": 0.1}},

@@ -11,6 +11,9 @@ import numpy as np
 
 import tauforge as tf
 from tauforge_papers.citations import places
+from tauforge_papers.contents_table import CODED, contents_table
+from tauforge_papers.derivation import derivation_steps
+from tauforge_papers.random_arms import random_arm
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "stewart_dasgupta.json").read_text())
 REFERENCE = 1e-9  # the data's own digits
@@ -23,6 +26,7 @@ LEAST_POINTS = {  # of a curve; joints and links are whole numbers, groups of te
     "left out": 4,
     "step (s)": 5,
 }
+ARM = random_arm(np.random.default_rng(4), "R" * 6)
 ROBOT, OTHER = tf.load("dasgupta1998"), tf.load("pedrammehr2012")
 
 
@@ -153,8 +157,43 @@ def assert_contents(study, expected):
     for item in study.contents:
         assert set(item.judged_by) <= claims, item
         assert not item.shown_as or item.shown_as in shown, item
-        assert item.judged_by or item.remark, item
+        assert item.judged_by or item.remark or item.standing, item
+        assert not (item.judged_by and item.standing), item
         assert where.get(item.number) or item.shown_as or item.remark, item
+    for claim_ in study.claims:
+        judged = {i.number for i in study.contents if i.kind in CODED and claim_.name in i.judged_by}
+        assert not claim_.equations or set(claim_.equations) <= {i.number for i in study.contents}, claim_.name
+        assert not claim_.equations or judged & set(claim_.equations), claim_.name
+    assert without_evaluation(study) == []
+
+
+def without_evaluation(study):
+    """Equations that are said to hold, or to hold with a correction, and that nothing evaluates.
+
+    An equation is evaluated by a claim that measures the difference of its sides, or by source that cites it and that a
+    claim runs beside something independent.
+    """
+    claims, where = {c.name: c for c in study.claims}, places(study.name)
+    return [
+        item.number
+        for item in study.contents
+        if item.kind in CODED
+        for judges in [[claims[name] for name in item.judged_by]]
+        if any(judge.verdict.startswith("holds") for judge in judges)
+        and not any(item.number in judge.equations for judge in judges)
+        and not where.get(item.number)
+    ]
+
+
+def assert_steps_have_their_verdicts(study):
+    """Each step of section 4 that is false as printed is named in the table of misprints, and none is said to hold."""
+    rows = {row[1]: str(row[4]) for row in contents_table(study).rows if row[0] == "equation"}
+    slips = " ".join(row[0] for row in table(study, "misprints").rows)
+    state = np.random.default_rng(7).normal(size=(3, 6))
+    for number, step in derivation_steps(ARM, *state, study.name).items():
+        expected = "not judged" if step.reading else "holds with a correction" if step.slip else "holds"
+        assert rows[number].split("; ")[0] == expected, number
+        assert bool(step.slip) <= (number in slips), number
 
 
 def papers_figures(study):

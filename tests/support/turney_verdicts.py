@@ -13,6 +13,10 @@ VERDICTS = {
     "inertial-matrix": HOLDS,
     "derivation": HOLDS,
     "derivation-slips": CORRECTED,
+    "derivation-readings": OPEN,
+    "base-axes": HOLDS,
+    "velocities": HOLDS,
+    "slopes-of-the-energy": HOLDS,
     "symmetry": HOLDS,
     "kinetic-energy": CORRECTED,
     "potential-energy": CORRECTED,
@@ -64,6 +68,7 @@ VERDICTS = {
     "misprint-4-3": OPEN,
     "misprint-4-7": OPEN,
     "misprint-4-17": OPEN,
+    "misprint-4-15": OPEN,
 }
 ZEROS, ONES = [0.0] * 12, [1.0] * 12
 SAME = {"differences": [0.0, 0.0]}
@@ -80,7 +85,7 @@ OTHERS = {
     "spin-matrix": MISPRINT,
     "derivatives": PARTS,
     "inertial-matrix": {NOT: {"differences": [1.0]}},
-    "derivation": PARTS,
+    **dict.fromkeys(("derivation", "base-axes", "velocities", "slopes-of-the-energy"), PARTS),
     "derivation-slips": {HOLDS: {"printed": [0.0]}, NOT: {"mended": [0.0, 1.0]}},
     "symmetry": {NOT: {"asymmetry": 1e-9}},
     "kinetic-energy": MISPRINT,

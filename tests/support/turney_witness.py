@@ -60,6 +60,21 @@ def torques(arm: tf.SerialArm, q: Array, qd: Array, qdd: Array, deleted: tuple[s
     return np.array(tau[::-1])
 
 
+class Chain:
+    """A DH arm of revolute joints at an angle of each, with what `lagrange` asks for."""
+
+    def __init__(self, arm: tf.SerialArm, q: Array) -> None:
+        places = [offset_transform(joint) @ np.array(joint.after) for joint in arm.joints]
+        self.n = arm.n
+        self.theta = np.array([0.0, *(q + [np.arctan2(T[1, 0], T[0, 0]) for T in places])])
+        self.phi = np.array([0.0, *(np.arctan2(T[2, 1], T[2, 2]) for T in places)])
+        self.r = np.array([np.zeros(3), *(T[:3, :3].T @ T[:3, 3] for T in places)])
+        self.m = np.array([0.0, *(joint.mass for joint in arm.joints)])
+        self.r_bar = np.array([np.zeros(3), *(joint.com for joint in arm.joints)])
+        inertia = np.array([np.zeros((3, 3)), *(joint.inertia for joint in arm.joints)])
+        self.S = np.trace(inertia, axis1=1, axis2=2)[:, None, None] / 2 * np.eye(3) - inertia
+
+
 def lagrange(chain: Any, qd: Array, qdd: Array, g: float) -> Array:
     """Torques of a chain with theta, phi, r, r_bar, m and second moments S, numbered from 1, by energies alone."""
     n = chain.n

@@ -2,7 +2,7 @@
 
 The forces are one call of inverse dynamics with the corrected acceleration qdd_d + Kv (qd_d - qd) + Kp (q_d - q) (L4.4
 as it is meant: the correction replaces the acceleration). With a perfect model and continuous control the error then
-follows e'' + Kv e' + Kp e = 0 (L4.3) in the robot's coordinates: those of a platform are x, y, z and the angles.
+follows e'' + Kv e' + Kp e = 0 (L4.2, L4.3) in the robot's coordinates: those of a platform are x, y, z and the angles.
 """
 
 from __future__ import annotations

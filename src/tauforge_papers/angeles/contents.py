@@ -20,7 +20,7 @@ CONTENTS = (
         remark="Our code has them in the links' frames, as eqs 7.26a and 7.26b.",
     ),
     *equations("7.26a 7.26b", "the same in the link's frame", judged_by=("link-motions", "outward-count")),
-    *equations("7.27", "a base that does not turn", remark="A special case: a base in motion is judged."),
+    *equations("7.27", "a base that does not turn", remark="A base in motion is judged.", standing="definition"),
     Item("figure", "7.2", "a revolute joint", shown_as="fig-7-2", remark=SCHEMATIC),
     *equations("7.28 7.29 7.30 7.31", "components along the joint's axis", judged_by=("products", "outward-count")),
     *equations("7.32a", "from the mass centre to the next revolute joint", judged_by=("link-motions",)),
@@ -41,7 +41,7 @@ CONTENTS = (
         "velocity and acceleration of the mass centre, prismatic joint",
         judged_by=("link-motions", "prismatic-joints", "prismatic-count"),
     ),
-    *equations("7.35", "a base at rest", remark="A special case: a base in motion is judged."),
+    *equations("7.35", "a base at rest", remark="A base in motion is judged.", standing="definition"),
     Item(
         "algorithm",
         "7.4.1",
@@ -74,8 +74,8 @@ CONTENTS = (
     *equations(
         "7.45 7.46",
         "the mathematical model and its state",
-        judged_by=("state-equation",),
-        remark="Definitions: the simulations of this package integrate theta and theta' so.",
+        remark="The simulations of this package integrate theta and theta' so.",
+        standing="definition",
     ),
     *equations("7.47 7.48", "uncoupled Newton-Euler equations", judged_by=("euler-lagrange",)),
     *equations("7.49", "gravity wrench", judged_by=("gravity",)),

@@ -18,7 +18,7 @@ from tauforge_papers.expansion_lines import Lines
 
 
 def equations(x: Lines) -> dict[str, Equation]:
-    """Number -> equation, of the arm and the state of x."""
+    """Number -> equation, of the arm and the state of x; L4.15 and L4.35 are sums of lines."""
     torque = partial(Equation, torque=True)
     outer = partial(Equation, torque=True, outer=True)
 
@@ -73,7 +73,7 @@ def equations(x: Lines) -> dict[str, Equation]:
         "4.14": torque(x.own_torque, (x.by_inertia,)),
         "4.15": torque(
             x.own_torque,
-            (x.by_J,),
+            (lambda i: x.about_origin(i) + x.of_the_centre(i),),
             (lambda i: x.about_origin(i) + x.of_the_centre(i, 1.0),),
             "no m_i in the terms with r-bar alone",
         ),
@@ -140,7 +140,7 @@ def equations(x: Lines) -> dict[str, Equation]:
         "4.32": torque(x.weight, (lambda i: x.lift_of(i, i),)),
         "4.33": torque(x.own_torque, (lambda i: x.in_submatrices(i, i, x.dp(i, i)),)),
         "4.34": torque(x.own_torque, (lambda i: x.lagrange(i, i),)),
-        "4.35": outer(x.outer, (x.outer_by_wrench,)),
+        "4.35": outer(x.outer, (lambda i: x.outer_force(i) + x.outer_moment(i),)),
         "4.36": outer(
             x.outer_force,
             (x.outer_force_traced, lambda i: x.outer_force_in_base(i, x.in_base(i))),

@@ -114,6 +114,7 @@ def _equations(m: Measured) -> tuple[Claim, ...]:
             f"form by parts (22-25) gives the same {within(by_parts)} once eq. 25 is corrected.",
             rule=DERIVATIVES,
             evidence={"errors": by_components},
+            equations=dict.fromkeys(("18", "19", "20", "21", "24"), max(by_components)),
         ),
         Claim(
             name="spin-rate",

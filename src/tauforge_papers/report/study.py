@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -10,6 +11,7 @@ from tauforge_papers.report.table import Table
 from tauforge_papers.report.verdicts import Evidence, Rule, Threshold, Verdict
 
 Kind = Literal["equation", "algorithm", "figure", "table"]
+Standing = Literal["", "definition", "reference"]
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,8 @@ class Item:
     what:      in words
     judged_by: names of the claims whose verdict covers it
     shown_as:  name of our figure or table that shows it, for figures and tables
+    standing:  "definition" where nothing can be false, "reference" for what others are compared with; then it has no
+               verdict
     remark:    why there is no citation, no claim or no figure, where that is so
     """
 
@@ -29,6 +33,7 @@ class Item:
     judged_by: tuple[str, ...] = ()
     shown_as: str = ""
     remark: str = ""
+    standing: Standing = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +48,8 @@ class Claim:
     exact:    the same by the exact model, where forces are measured
     reason:   what explains the numbers; the correction, where there is one
     rule:     how the evidence decides
+    equations: numbers of the equations that it evaluates one by one, with the difference of the sides of each, mended
+               where it has a correction
     evidence: the measured numbers that the rule looks at, by name; of a claim that is not judged, those that are shown
     true:     those of `evidence` that are other numbers by the exact model
     timed:    what the clock of this machine said, where it was asked; no other text depends on the machine
@@ -56,6 +63,7 @@ class Claim:
     reason: str
     rule: Rule
     evidence: Evidence = field(default_factory=dict)
+    equations: Mapping[str, float] = field(default_factory=dict)
     timed: str = ""
     exact: str = ""
     true: Evidence = field(default_factory=dict)

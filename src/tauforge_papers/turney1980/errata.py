@@ -193,6 +193,26 @@ MISPRINTS = (
     Misprint("eq. 4.25", "a rotation", "R_i^0 [...]", "[...] alone: R_i^0 cancels"),
     Misprint("eq. 4.21", "the rate", "a factor of all terms", "the acceleration of joint j, beside its derivative"),
     Misprint("eqs 4.30, 4.31", "factors", "no m_{i+1}; g z_0 with every j", "m_{i+1}; once"),
+    Misprint(
+        "eq. 4.14",
+        "order of the two Q",
+        "Q^{k-1} before Q^{j-1}",
+        "Q^{v-1} Q^{u-1}, v the smaller of j and k and u the larger, as in 4.8",
+    ),
+    Misprint(
+        "eqs 4.29, 4.30, 4.32",
+        "rotation of r_i and r_{i+1}",
+        "R_0^{i-1} Q_i^{i-1} r_i, R_0^{i-1} Q_{i-1}^{i-1} r_i; R_i^{i+1} r_{i+1}",
+        "R_0^{i-1} Q_{i-1}^{i-1} R_{i-1}^i r_i; R_{i-1}^{i+1} r_{i+1}",
+    ),
+    Misprint(
+        "eqs 4.9, 4.15, 4.19, 4.23, 4.24, 4.27",
+        "indices of rotations and of a derivative",
+        "R_0^i g z_0; R_i^0 as the last factor; R_{i-1}^i z_{i-1}; by i and k",
+        "R_i^0 g z_0; R_0^i; R_i^{i-1} z_{i-1}; by j and k",
+        "misprint-4-15",
+        reading="The machine that read our text may have exchanged them. Eqs 4.7, 4.16, 4.18 and 4.26 have them right.",
+    ),
     Misprint("eq. 4.33", "gravity of link i+1", "no r-bar_{i+1} after the derivative of R", "r-bar_{i+1}, as in 4.9"),
 )
 

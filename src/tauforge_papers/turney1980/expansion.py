@@ -17,7 +17,7 @@ from tauforge_papers.expansion_lines import Lines
 
 
 def equations(x: Lines) -> dict[str, Equation]:
-    """Number -> equation, of the arm and the state of x."""
+    """Number -> equation, of the arm and the state of x; T4.11 and T4.28 are sums of lines."""
     torque = partial(Equation, torque=True)
     outer = partial(Equation, torque=True, outer=True)
 
@@ -81,7 +81,7 @@ def equations(x: Lines) -> dict[str, Equation]:
         "4.10": torque(x.own_torque, (x.by_inertia,)),
         "4.11": torque(
             x.own_torque,
-            (x.by_J,),
+            (lambda i: x.about_origin(i) + x.of_the_centre(i),),
             (lambda i: x.about_origin(i) + x.of_the_centre(i, 1.0),),
             "no m_i in the terms with r-bar alone; section 5 has it",
         ),
@@ -162,7 +162,7 @@ def equations(x: Lines) -> dict[str, Equation]:
             "the second derivative is by i and k; by j and k in 4.26 and 4.34",
             reading=True,
         ),
-        "4.28": outer(x.outer, (x.outer_by_wrench,)),
+        "4.28": outer(x.outer, (lambda i: x.outer_force(i) + x.outer_moment(i),)),
         "4.29": outer(
             x.outer_force,
             (x.outer_force_traced, lambda i: x.outer_force_in_base(i, x.in_base(i))),

@@ -101,6 +101,8 @@ def identities() -> dict[str, float]:
         "1.15": different(T[:3, :3], R),
         "1.16": different(T[:3, 3], chain.p(1, 4)),
         "1.17": different((T @ d)[:3], R @ c + chain.p(1, 4)),
+        "2.2": different(chain.p(0, 4) + chain.R(0, 4) @ c, (chain.T(0, 4) @ d)[:3]),
+        "2.3": different(chain.T(0, 4) @ d, np.append(chain.p(0, 4) + chain.R(0, 4) @ c, 1.0)),
         "1.20": max(
             different(cross(a, cross(b, c)), (a @ c) * b - c * (a @ b)),
             different(cross(a, cross(b, c)), (np.trace(np.outer(c, a)) * np.eye(3) - np.outer(c, a)) @ b),
@@ -210,6 +212,7 @@ def notation_claims() -> list[Claim]:
                 rounding=ROUNDING,
             ),
             evidence={"differences": list(same.values())},
+            equations=same,
         ),
         spin_claim(),
         Claim(
@@ -226,6 +229,7 @@ def notation_claims() -> list[Claim]:
                 slope=SLOPE,
             ),
             evidence={"differences": list(slopes.values())},
+            equations=slopes,
         ),
         Claim(
             name="inertial-matrix",
@@ -243,5 +247,6 @@ def notation_claims() -> list[Claim]:
                 rounding=ROUNDING,
             ),
             evidence={"differences": list(assumed.values())},
+            equations=assumed,
         ),
     ]

@@ -7,6 +7,7 @@ import numpy as np
 from tauforge.analysis.comparison import compare, random_states, relative_error
 from tauforge.formulations.serial import INVERSE_DYNAMICS
 from tauforge_papers import published_counts as published
+from tauforge_papers.base_axes import base_axes_claim
 from tauforge_papers.count_tables import against_joints
 from tauforge_papers.lee1982.control import puma
 from tauforge_papers.misprints import misprint_results
@@ -44,7 +45,7 @@ SUMMARY = (
 def study(progress: Progress = nothing) -> Study:
     """Everything of the paper that can be computed."""
     progress("notation, derivation and equivalence")
-    claims, tables = notation_claims() + derivation_claims(), []
+    claims, tables = [*notation_claims(), *derivation_claims(), base_axes_claim()], []
     same, table = equivalence()
     claims, tables = [*claims, same, angular_acceleration()], [table]
     progress("forces at the hand")

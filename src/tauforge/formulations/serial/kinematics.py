@@ -1,4 +1,7 @@
-"""Link frames, tool pose and Jacobian of an arm, over any scalar."""
+"""Link frames, tool pose and Jacobian of an arm, over any scalar.
+
+L2.4 is read with A_{k-1}^k, where our text of the paper has A_k^k.
+"""
 
 from __future__ import annotations
 

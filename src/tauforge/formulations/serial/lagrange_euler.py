@@ -6,7 +6,9 @@ A T matrix and its derivatives are kept as their rotation and translation blocks
 
 Deviates from the print: J_q has the products of inertia, where T1.26 assumes principal axes; T1.11 and T1.12 are read
 with R_0^{j-1}; gravity has any direction, with the sign of T2.8 (two wrong signs before it cancel; L3.10 needs a
-minus). Prismatic joints, which Turney leaves out, differentiate to a translation along z_{j-1}.
+minus); the coefficients after T2.11 are C^i_jk, printed C^k_ij, and begin at q = max(i, j, k); L3.6 is read with qdd_j,
+d2T/dq_j dq_k and dT/dq_i; L3.8 is printed with the sum over j that multiplies it. Prismatic joints, which Turney leaves
+out, differentiate to a translation along z_{j-1}.
 """
 
 from __future__ import annotations

@@ -58,8 +58,8 @@ def outward(arm: ArmParameters, q: Scalars, qd: Scalars, qdd: Scalars, base: Bas
         r, r_bar, I = following.translation - frame.translation, R @ body.com, rotated(body.inertia, R)  # T3.5
         sliding = ZERO
         if joint.revolute:
-            alpha = alpha + cross(omega, z * qd[i]) + z * qdd[i]  # T3.4, L3.12
-            omega = omega + z * qd[i]  # T3.3, L3.11
+            alpha = alpha + cross(omega, z * qd[i]) + z * qdd[i]  # T3.4, L3.12, A7.25b
+            omega = omega + z * qd[i]  # T3.3, L3.11, A7.25a
         else:
             sliding = cross(omega, z * (2.0 * qd[i])) + z * qdd[i]  # T3.2, A7.34f
         a = cross(omega, cross(omega, r)) + cross(alpha, r) + a + sliding  # T3.6-3.7, L3.13

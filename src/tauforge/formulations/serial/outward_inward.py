@@ -4,7 +4,8 @@ Every vector of link i is in the axes of frame i (the book's F_{i+1}); Q_i maps 
 planar rotations of 4 multiplications and 2 additions each for a DH arm.
 
 Deviates from the print: A7.4.1's prismatic branch turns delta + b e, b' e and b'' e together, before rho is
-added; A7.4.2 turns f_i and n_i into frame i-1 after adding; A7.38d gets b_i e_i x f_i for a prismatic joint.
+added; A7.4.2 turns f_i and n_i into frame i-1 after adding; A7.38d gets b_i e_i x f_i for a prismatic joint; the wrench
+at the hand acts at the origin of frame n, where A7.38a-b have its force at the mass centre of the last link.
 Positions and velocities of the mass centres are computed only on request, because the torques do not need them.
 """
 

@@ -2,7 +2,7 @@
 
 The source is Dasgupta & Mruthyunjaya 1998, eqs 1-9, and Pedrammehr et al. 2012, eqs 1-30. Where they disagree the
 second is right: a universal joint lets the leg spin about itself, so W.s = 0 (D6, D8, D9) does not hold. `spin=False`
-gives the first nevertheless.
+gives the first nevertheless. D9 is read with S'' and L', whose dots our copy has lost.
 
 Two equations of Pedrammehr are read with omega_t, the leg's spin, where our copy of the paper has omega_l or omega_i:
 W = omega_n + omega_t n (15) and omega_t = -omega_n.c / (n.c) (17). His eq. 25 is corrected: the last term of the spin's

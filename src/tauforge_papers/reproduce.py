@@ -8,10 +8,12 @@ from pathlib import Path
 
 from tauforge.errors import ModelError
 from tauforge.extras import how_to_install
+from tauforge_papers.digests import DIGESTS
+from tauforge_papers.findings import findings
 from tauforge_papers.portraits import portraits
 from tauforge_papers.registry import chosen, run
 from tauforge_papers.report.files import PAGE, files_of
-from tauforge_papers.report.page import Front
+from tauforge_papers.report.frame import Front
 from tauforge_papers.report.progress import Progress, nothing
 from tauforge_papers.report.whole_folder import not_writable, whole_folder
 from tauforge_papers.report.writing import write_report
@@ -29,7 +31,7 @@ FRONT = Front(
 
 
 def reproduce(papers: Sequence[str] | None, out: Path, progress: Progress = nothing) -> Path:
-    """Computes the studies (None: all) and writes OUT/index.html, OUT/figures and OUT/data; returns the page's path.
+    """Computes the studies (None: all) and writes OUT/index.html, its path, OUT/everything.html, figures and data.
 
     progress: told, line by line, what is going on
     An earlier report in OUT is replaced when the new one is complete, and stays as it is if anything fails. Other files
@@ -43,7 +45,7 @@ def reproduce(papers: Sequence[str] | None, out: Path, progress: Progress = noth
             progress(f"{name}: computing")
             studies.append(run(name, partial(_prefixed, progress, name)))
         try:
-            write_report(studies, FRONT, folder, progress, portraits(names))
+            write_report(studies, FRONT, folder, progress, portraits(names), findings(studies), DIGESTS)
         except OSError as error:
             raise not_writable(Path(out), error) from error
     return Path(out) / PAGE

@@ -30,7 +30,7 @@ def test_both_draw_the_same_in_the_same_colours(figure: Figure) -> None:
         assert (axes.get_yscale() == "log") == panel.log_y == (shown.layout.yaxis.type == "log")
         curves, bars = iter(axes.lines), iter(axes.containers)
         for line, trace in zip(panel.lines, shown.data, strict=True):
-            assert np.array_equal(unpacked(trace.y), line.y, equal_nan=True)
+            assert np.array_equal(unpacked(trace.y), line.y.astype(np.float32), equal_nan=True)
             if line.style == "bars":
                 patches = next(bars).patches
                 assert [bar.get_height() for bar in patches] == list(line.y)
@@ -53,8 +53,8 @@ def test_both_draw_sketches() -> None:
         shown = go.Figure(plotted)
         curves, areas = iter(axes.lines), iter(axes.patches)
         for line, trace in zip(panel.lines, shown.data, strict=True):
-            assert np.array_equal(unpacked(trace.x), line.x)
-            assert np.array_equal(unpacked(trace.y), line.y)
+            assert np.array_equal(unpacked(trace.x), np.float32(line.x))
+            assert np.array_equal(unpacked(trace.y), np.float32(line.y))
             one = next(areas) if line.style == "area" else next(curves)
             points = one.get_xy() if line.style == "area" else np.stack([one.get_xdata(), one.get_ydata()], axis=-1)
             assert np.array_equal(points, np.stack([line.x, line.y], axis=-1))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 from tauforge.charts.figure import (
     Figure,
@@ -24,11 +22,10 @@ from tauforge_papers.report.texts import escaped
 from tauforge_papers.report.with_plotly import panels
 
 
-def figure_html(study: Study, figure: Figure, images: Path) -> str:
-    """images: the folder with the figure's SVG."""
+def figure_html(study: Study, figure: Figure) -> str:
+    """Its image is a file beside the page."""
     name = stem(study, figure)
     words = escaped(description(figure))
-    image = base64.b64encode((images / f"{name}.svg").read_bytes()).decode()
     everywhere = range(len(figure.panels))
     shared = has_one_legend(figure)
     legend = _legend(figure, everywhere) if shared else ""
@@ -36,7 +33,7 @@ def figure_html(study: Study, figure: Figure, images: Path) -> str:
     data = json.dumps(panels(figure), separators=(",", ":")).replace("<", "\\u003c")
     return f"""<figure class="figure" id="{name}" aria-labelledby="{name}-title">
 <h4 id="{name}-title">{escaped(figure.title)}</h4>
-<img class="static" alt="{words}" src="data:image/svg+xml;base64,{image}">
+<img class="static" alt="{words}" src="{FIGURES}/{name}.svg">
 <div class="drawing" hidden>
 {legend}
 <div class="panels" style="--columns: {min(figure.columns, len(figure.panels))}">

@@ -10,7 +10,7 @@ from tauforge.errors import ModelError
 from tauforge_papers.report.study import Study
 from tauforge_papers.report.table import Table
 
-PAGE = "index.html"
+PAGE, EVERYTHING = "index.html", "everything.html"  # the first page, and the one of all claims, figures and tables
 FIGURES = "figures"
 DATA = "data"
 CLAIMS_FILE = "claims.csv"
@@ -31,12 +31,13 @@ def panel_stems(study: Study, figure: Figure) -> list[str]:
 
 
 def files_of(report: Path) -> set[str]:
-    """Names of the files that were written into a report, relative to it: the page, and what it links to.
+    """Names of the files that were written into a report, relative to it: its pages, and what they link to.
 
     None of a folder without a page, which may have been empty.
     """
-    page = report / PAGE
-    return {PAGE, *LINK.findall(page.read_text(encoding="utf-8", errors="replace"))} if page.is_file() else set()
+    pages = [name for name in (PAGE, EVERYTHING) if (report / name).is_file()]
+    texts = ((report / name).read_text(encoding="utf-8", errors="replace") for name in pages)
+    return {*pages, *(link for text in texts for link in LINK.findall(text))}
 
 
 def check_names(study: Study) -> None:

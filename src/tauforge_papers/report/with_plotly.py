@@ -1,7 +1,7 @@
 """A figure for plotly: one plain dict for each panel, as plotly.js and `plotly.graph_objects.Figure` take it.
 
 The page sets the colours of background, text and grid, because it knows whether it is light or dark. It also makes the
-legend.
+legend. Numbers are float32, and long curves have fewer points: what a screen shows. The files of data have everything.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ from tauforge.charts.figure import (
 DASHES = {"dashed": "dash", "dotted": "dot"}  # others are solid
 MOST_POWERS = 8  # labels along a logarithmic axis
 FEWEST_DECADES = 2.5  # for ticks at powers of ten alone
+MOST_POINTS = 320  # of a curve in a page: as many as a panel is wide in pixels
+PER_STRETCH = 4  # points that a stretch of a long curve keeps: its first and last, its least and largest
 MOST_AT_ONCE = 8  # lines whose values are shown together under the pointer; more would cover the curves
 
 
@@ -53,8 +55,10 @@ def panels(figure: Figure) -> list[dict[str, Any]]:
 
 def _trace(line: Line, colour: dict[Key, str]) -> dict[str, Any]:
     line_colour = colour[key(line)]
-    x = [_text(name) for name in line.x] if isinstance(line.x, list) else _packed(line.x)
-    trace: dict[str, Any] = {"name": _text(line.label), "x": x, "y": _packed(line.y), "hoverlabel": {"namelength": -1}}
+    kept = slice(None) if line.style in ("bars", "points") else _kept(line.y)
+    x = [_text(name) for name in line.x] if isinstance(line.x, list) else _packed(line.x[kept])
+    y = _packed(line.y[kept])
+    trace: dict[str, Any] = {"name": _text(line.label), "x": x, "y": y, "hoverlabel": {"namelength": -1}}
     if line.style == "bars":
         return trace | {"type": "bar", "marker": {"color": line_colour}}
     if line.style == "points":
@@ -92,9 +96,22 @@ def _faint(colour: str) -> str:
     return f"rgba({red},{green},{blue},{AREA_OPACITY})"
 
 
+def _kept(y: np.ndarray) -> np.ndarray:
+    """Places of the points of a curve that are drawn: all of a short one; extremes and gaps of a long one stay."""
+    if len(y) <= MOST_POINTS:
+        return np.arange(len(y))
+    places: set[int] = set()
+    for stretch in np.array_split(np.arange(len(y)), MOST_POINTS // PER_STRETCH):
+        values = y[stretch]
+        gaps = np.isnan(values)
+        ends = stretch if gaps.any() else stretch[[0, -1, np.argmin(values), np.argmax(values)]]
+        places.update(ends.tolist())
+    return np.array(sorted(places))
+
+
 def _packed(values: np.ndarray) -> dict[str, str]:
-    """An array as plotly.js unpacks it: exact, and smaller than digits."""
-    return {"dtype": "f8", "bdata": base64.b64encode(np.asarray(values, "<f8").tobytes()).decode()}
+    """An array as plotly.js unpacks it, smaller than digits."""
+    return {"dtype": "f4", "bdata": base64.b64encode(np.asarray(values, "<f4").tobytes()).decode()}
 
 
 def _layout(panel: ChartPanel) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def reproduce(
     lock: Lock = None,
     as_json: Json = False,
 ) -> None:
-    """Recompute the five papers: figures, tables and a verdict on every claim, as one page of HTML."""
+    """Recompute the five papers: what was found, figures, tables and a verdict on every claim, as HTML."""
     if robot is None:
         for option, given in (("--motion", motion), ("--smooth", smooth), ("--tip", tip), ("--lock", lock)):
             if given is not None:

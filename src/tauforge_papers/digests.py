@@ -1,8 +1,8 @@
-"""What a reader takes from each of the five papers: what to use, what to correct, what it costs, which claims matter."""
+"""What a reader takes from each of the five papers: what to use, to correct and to pay, and which claims matter."""
 
 from __future__ import annotations
 
-from tauforge_papers.report.digest import Digest
+from tauforge_papers.report.page import Digest
 
 DIGESTS = {  # by the name of the study
     "dasgupta1998": Digest(
@@ -32,8 +32,8 @@ DIGESTS = {  # by the name of the study
     "pedrammehr2012": Digest(
         use="The rotation of the pods (eqs 10-24) and the direction of the universal joint's moment. "
         "platform.inverse_dynamics(...) and platform.leg_motion(...) have both.",
-        correct="Leave out the parallel-axis terms (32, 33, 50) and the last term of eq. 25. Do not use the closed form "
-        "(eqs 41-43, 48, 51); read L_uo as in the paper of 1998.",
+        correct="Leave out the parallel-axis terms (32, 33, 50) and the last term of eq. 25. Do not use the closed "
+        "form (eqs 41-43, 48, 51); read L_uo as in the paper of 1998.",
         cost="complexity",
         claims=(
             "lengths",
@@ -101,8 +101,8 @@ DIGESTS = {  # by the name of the study
         ),
     ),
     "angeles": Digest(
-        use="The natural orthogonal complement as printed, tf.analysis.orthogonal_complement(arm, q), and the recursions "
-        'with three corrections, formulation="joint-frames".',
+        use="The natural orthogonal complement as printed, tf.analysis.orthogonal_complement(arm, q), and the "
+        'recursions with three corrections, formulation="joint-frames".',
         correct="Turn f_i and n_i after adding (algorithm 7.4.2), turn b e_i, its rate and its acceleration into the "
         "link's frame (7.4.1), add b_i e_i x f_i to eq. 7.38d, and a row for c_i to Table 7.1.",
         cost="whole-count",

@@ -11,7 +11,7 @@ from support.made_up_studies import bars_figure, mixed_figure, sketch_figure, ti
 from tauforge.charts.figure import PALETTE, ChartPanel, Figure, Line, colours, has_one_legend, legend_lines
 from tauforge.charts.with_matplotlib import drawn
 from tauforge.errors import ModelError
-from tauforge_papers.report.with_plotly import panels
+from tauforge_papers.report.with_plotly import MOST_POINTS, PER_STRETCH, panels
 
 
 def unpacked(values: dict[str, str]) -> np.ndarray:
@@ -41,6 +41,20 @@ def test_both_draw_the_same_in_the_same_colours(figure: Figure) -> None:
                 drawn_colour, colour = curve.get_color(), (trace.marker if line.style == "points" else trace.line).color
             assert matplotlib.colors.same_color(drawn_colour, colour)
             assert colour in PALETTE
+
+
+def test_a_long_curve_keeps_its_extremes_and_gaps() -> None:
+    x = np.linspace(0.0, 1.0, 5003)
+    y = np.sin(40 * x)
+    y[1234], y[4321], y[3000:3007] = 9.0, -9.0, np.nan
+    (trace,) = panels(Figure("f", "t", "c", (ChartPanel("", "x", "y", (Line("", x, y),)),)))[0]["data"]
+    shown_x, shown_y = unpacked(trace["x"]), unpacked(trace["y"])
+    assert len(shown_x) == len(shown_y) < MOST_POINTS + len(x) / (MOST_POINTS / PER_STRETCH)  # and one whole stretch
+    assert [shown_x[0], shown_x[-1], np.nanmax(shown_y), np.nanmin(shown_y)] == [0.0, 1.0, 9.0, -9.0]
+    assert np.isnan(shown_y).sum() == 7
+    assert np.nanmax(np.diff(shown_x)) < PER_STRETCH / MOST_POINTS
+    curve = np.abs(shown_y) <= 1
+    assert np.abs(shown_y - np.sin(40 * shown_x))[curve].max() < 1e-5
 
 
 def test_both_draw_sketches() -> None:

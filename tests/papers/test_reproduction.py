@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import html
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,12 +18,14 @@ from conftest import SOAK
 from pages import difference
 from paper_verdicts import Judged, claims_table, contents_rows, history, missing
 from support.browser import chromium, opened
+from tauforge.analysis.complexity import general_operation_count
 from tauforge.analysis.stewart_forces import crossings
 
 ROOT = Path(__file__).parents[2]
 PAPERS = ("dasgupta1998", "pedrammehr2012", "turney1980", "lee1982", "angeles")
 ENDS = [0.1, 0.0, 0.4, 0.0, 0.0, -0.2], [0.3, 0.0, 0.6, 0.0, 0.0, 0.2]
 PATH_II = tf.motion.StraightLine(*ENDS, 0.6, 0.8, 0.8, orientation="angles")
+MOST_SHEETS, MOST_BYTES = 15, 6_000_000  # of the first page in print, of both pages
 SAME = 1e-9  # relative: kernels there, the reference here
 
 
@@ -100,8 +104,6 @@ def test_errors_of_lees_figures(
 def test_counts_in_angeles_table(report: Path) -> None:
     table = {row[0]: row[1:] for row in rows_of(report, "angeles-table-7-4")}
     own = next(cells for name, cells in table.items() if "joint-frames" in name)
-    from tauforge.analysis.complexity import general_operation_count
-
     count = general_operation_count(6, "joint-frames")
     assert str(count.multiplications) in own
     assert str(count.additions) in own
@@ -146,10 +148,60 @@ def test_the_page_of_contents_is_todays(report: Path, paper: str) -> None:
     assert difference(stored, contents_rows(header, rows)) == "", "run: make docs"
 
 
+def test_the_findings_are_numbers_of_the_library(report: Path) -> None:
+    """From the models and the counts themselves; and ranks and errors as the claims have them."""
+    text = html.unescape((report / "index.html").read_text(encoding="utf-8"))
+    stewart, agree, costs, condition, torque = text.split('<article class="finding">')[1:]
+    off = []
+    for name in ("dasgupta1998", "pedrammehr2012"):
+        platform, states = tf.load(name), PATH_II.sample(np.linspace(0, 0.6, 601))
+        exact = platform.inverse_dynamics(*states)
+        off.append(np.abs(platform.inverse_dynamics(*states, model=name) - exact).max())
+        assert f"{off[-1]:.1f} N" in stewart
+        assert off[-1] > 0.01 * np.abs(exact).max()
+    assert f"Off by up to {max(off):.0f} N" in stewart
+    flops = {name: general_operation_count(6, name).flops for name in ("lagrange-euler", "joint-frames")}
+    assert all(f">{count}</text>" in costs for count in flops.values())
+    ours, printed = (float(number) for number in re.findall(r"([\d.]+) (?:times the|to)", costs)[:2])
+    assert 1 < ours < printed / 2
+    slips = int(re.findall(r"(\d+) printed lines are wrong", agree)[0])
+    assert slips >= 6
+    assert "mended within 1e-12" in agree
+    measured = {row[2]: row[4] for row in rows_of(report, "claims")}
+    (said,) = (words for claim, words in measured.items() if claim.startswith("There is a direct relation"))
+    ranks = [float(number) for number in re.findall(r"(-?[\d.]+) along", said)]
+    assert [f"{rank:.2f}" for rank in ranks] == re.findall(r'class="value".*?>(.*?)<', condition)
+    assert max(ranks[:2]) < 0.5 < 0.9 < ranks[2]
+    (said,) = (words for claim, words in measured.items() if claim.startswith("The controller compensates"))
+    errors = [float(number) for number in re.findall(r"([\d.e+-]+) rad", said)]
+    shown = [float(number) / 1000 for number in re.findall(r'class="value".*?>([\d.]+) mrad<', torque)]
+    assert shown == pytest.approx(errors, rel=0.06)  # two digits there
+    assert min(errors[1:]) > 2 * errors[0]
+
+
+def test_the_first_page_is_one_screen_of_findings_and_few_sheets(report: Path) -> None:
+    with chromium() as browser:
+        page, wrong = opened(browser, (report / "index.html").as_uri(), viewport={"width": 1440, "height": 900})
+        assert wrong == []
+        bottoms = page.locator("article.finding").evaluate_all(
+            "all => all.map((one) => one.getBoundingClientRect().bottom)"
+        )
+        assert len(bottoms) == 5
+        assert max(bottoms) < 900
+        for paper in PAPERS:
+            assert 10 <= page.locator(f"#{paper} .verdicts td:first-child").count() <= 15
+        assert page.locator(".papers td a").count() == len(PAPERS)
+        pdf = page.pdf(prefer_css_page_size=True)
+        assert len(re.findall(rb"/Type /Page\b", pdf)) <= MOST_SHEETS
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert sum((report / name).stat().st_size for name in ("index.html", "everything.html")) < MOST_BYTES
+
+
 @pytest.mark.parametrize("viewport", [{"width": 1360, "height": 900}, {"width": 390, "height": 844}])
 def test_the_page_draws_every_figure(report: Path, viewport: dict[str, int]) -> None:
     with chromium() as browser:
-        page, wrong = opened(browser, (report / "index.html").as_uri(), viewport=viewport)
+        page, wrong = opened(browser, (report / "everything.html").as_uri(), viewport=viewport)
         assert wrong == []
         drawn = page.evaluate(
             "[...document.querySelectorAll('.plot')].map((plot) => [plot.data.length,"

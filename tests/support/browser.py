@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,6 +12,13 @@ import pytest
 
 PATIENCE_MS = 60_000  # for a busy machine; drawing takes about two seconds
 ALL_DRAWN = "document.querySelectorAll('.figure:not([data-drawn])').length === 0"
+PHONE = {"width": 390, "height": 844}
+DESKTOP = {"width": 1360, "height": 900}
+LAPTOP, TABLET = {"width": 1100, "height": 900}, {"width": 900, "height": 900}
+WINDOWS = pytest.mark.parametrize(
+    "viewport", [DESKTOP, LAPTOP, TABLET, PHONE], ids=["desktop", "laptop", "tablet", "phone"]
+)
+Seen = Callable[..., tuple[Any, list[str]]]  # a page in a window, and what went wrong
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 

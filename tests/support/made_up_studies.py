@@ -10,6 +10,8 @@ from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge.pictures.schematic import View
 from tauforge_papers.contents import equations
 from tauforge_papers.contents_table import contents_table
+from tauforge_papers.report.finding import Bar, Finding
+from tauforge_papers.report.page import Digest
 from tauforge_papers.report.study import Claim, Item, Study
 from tauforge_papers.report.table import Table
 from tauforge_papers.rules import not_judged, true_in_parts, true_or_mended, true_or_not
@@ -170,3 +172,14 @@ def study(
     summary = "It holds in part. The rest is wrong in the way shown."
     one = Study(name, paper, summary, claims, figures, tables, contents)
     return replace(one, tables=(*tables, contents_table(one)))
+
+
+def findings() -> list[Finding]:
+    """As many as the first screen has, long and short, with a name that would break a careless page."""
+    bars = (Bar("a name as long as any", 120.7, "120.7 N"), Bar("left", -40.0, "-40.0 N"), Bar(NASTY, 0.0, "0.0 N"))
+    proofs = (("dasgupta1998", "shift"), ("turney1980", "share"))
+    long = Finding(f"A sentence as long as sentences are: {NASTY}", "27.7 N of 2133 N", NASTY, bars * 2, proofs)
+    return [long, *(replace(long, title=f"Sentence {k}", bars=bars) for k in range(2, 6))]
+
+
+DIGEST = Digest(f"Use this: {NASTY}", "Correct eq. 16.", "shift", ("share", "speed", "shift", "cost"))

@@ -26,9 +26,8 @@ def claims_table(groups: Iterable[tuple[Study, Sequence[Claim]]], *, reasons: bo
     """A row for each claim, below the name of its paper; reasons: a second row says what explains it."""
     heads = "".join(f'<th scope="col" class="of-{anchor(name)}">{name}</th>' for name in COLUMNS)
     body = "\n".join(_group(study, claims, reasons) for study, claims in groups if claims)
-    return (
-        f'<div class="scroll cards">\n<table class="verdicts">\n<thead><tr>{heads}</tr></thead>\n{body}\n</table>\n</div>'
-    )
+    table = f'<table class="verdicts">\n<thead><tr>{heads}</tr></thead>\n{body}\n</table>'
+    return f'<div class="scroll cards">\n{table}\n</div>'
 
 
 def counts(claims: Sequence[Claim], *, meanings: bool) -> str:

@@ -55,7 +55,7 @@ def _scripts() -> str:
 def _search(studies: Sequence[Study]) -> str:
     """It is hidden where there are no scripts."""
     papers = {anchor(study.name): short(study) for study in studies}
-    verdicts = {anchor(verdict): verdict for verdict in MEANING}
+    verdicts = {anchor(verdict): str(verdict) for verdict in MEANING}
     selects = _select("paper", papers) + _select("kind", KINDS) + _select("verdict", verdicts)
     return (
         '<form class="search" role="search" hidden>\n<label>Search <input type="search" name="text"></label>\n'

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from tauforge_papers.report.claim_html import claim_link, claims_table, counts
-from tauforge_papers.report.digest import Digest
 from tauforge_papers.report.environment import environment
 from tauforge_papers.report.files import CLAIMS_FILE, DATA, EVERYTHING
 from tauforge_papers.report.finding import Finding, finding_html
@@ -14,6 +14,24 @@ from tauforge_papers.report.portrait import Portrait, portraits_html
 from tauforge_papers.report.study import Claim, Study
 from tauforge_papers.report.texts import anchor, escaped, paragraphs, short
 from tauforge_papers.report.verdicts import FAILS, MIXED
+
+COLUMNS = ("What to use", "What to correct", "What it costs")
+
+
+@dataclass(frozen=True)
+class Digest:
+    """What a reader takes from one paper: a row of the table, and the claims that are shown.
+
+    use:     what to use of the package
+    correct: what of the paper to correct, and where
+    cost:    name of the claim that says what it costs
+    claims:  names of the ten to fifteen claims that matter most
+    """
+
+    use: str
+    correct: str
+    cost: str
+    claims: tuple[str, ...]
 
 
 def page(
@@ -76,29 +94,19 @@ def _proofs(studies: Sequence[Study], names: Sequence[tuple[str, str]]) -> str:
 def _papers(studies: Sequence[Study], portraits: Sequence[Portrait], digests: Mapping[str, Digest]) -> str:
     rows = "\n".join(_paper(study, digests[study.name]) for study in studies if study.name in digests)
     heads = "".join(f'<th scope="col">{name}</th>' for name in ("Paper", *COLUMNS))
-    table = (
-        f'<div class="scroll cards">\n<table class="papers">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n'
-        "</table>\n</div>"
-    )
+    table = f'<table class="papers">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>'
     return f"""<section id="papers">
 <h2>The papers: what to use</h2>
 {portraits_html(portraits, studies)}
-{table if rows else ""}
+{f'<div class="scroll cards">{table}</div>' if rows else ""}
 </section>"""
 
 
-COLUMNS = ("What to use", "What to correct", "What it costs")
-
-
 def _paper(study: Study, digest: Digest) -> str:
-    costs = "; ".join(
-        claim_link(study, claim, claim.measured) for claim in study.claims if claim.name == digest.cost
-    )
+    costs = "; ".join(claim_link(study, claim, claim.measured) for claim in study.claims if claim.name == digest.cost)
     cells = zip(COLUMNS, (escaped(digest.use), escaped(digest.correct), costs), strict=True)
     name = f'<th scope="row"><a href="#{anchor(study.name)}">{escaped(short(study))}</a></th>'
-    return (
-        f"<tr>{name}" + "".join(f'<td data-label="{head}"><div>{text}</div></td>' for head, text in cells) + "</tr>"
-    )
+    return f"<tr>{name}" + "".join(f'<td data-label="{head}"><div>{text}</div></td>' for head, text in cells) + "</tr>"
 
 
 def _wrong(studies: Sequence[Study], front: Front) -> str:

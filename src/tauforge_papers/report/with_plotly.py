@@ -55,8 +55,8 @@ def panels(figure: Figure) -> list[dict[str, Any]]:
 
 def _trace(line: Line, colour: dict[Key, str]) -> dict[str, Any]:
     line_colour = colour[key(line)]
-    kept = slice(None) if line.style in ("bars", "points") else _kept(line.y)
-    x = [_text(name) for name in line.x] if isinstance(line.x, list) else _packed(line.x[kept])
+    kept = np.arange(len(line.y)) if line.style in ("bars", "points") else _kept(line.y)
+    x = [_text(name) for name in line.x] if isinstance(line.x, list) else _packed(np.asarray(line.x)[kept])
     y = _packed(line.y[kept])
     trace: dict[str, Any] = {"name": _text(line.label), "x": x, "y": y, "hoverlabel": {"namelength": -1}}
     if line.style == "bars":
@@ -100,11 +100,11 @@ def _kept(y: np.ndarray) -> np.ndarray:
     """Places of the points of a curve that are drawn: all of a short one; extremes and gaps of a long one stay."""
     if len(y) <= MOST_POINTS:
         return np.arange(len(y))
-    places: set[int] = set()
+    places = set[int]()
     for stretch in np.array_split(np.arange(len(y)), MOST_POINTS // PER_STRETCH):
         values = y[stretch]
         gaps = np.isnan(values)
-        ends = stretch if gaps.any() else stretch[[0, -1, np.argmin(values), np.argmax(values)]]
+        ends = stretch if gaps.any() else stretch[[0, -1, int(values.argmin()), int(values.argmax())]]
         places.update(ends.tolist())
     return np.array(sorted(places))
 

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tauforge_papers.report.csv_files import write_claims, write_panel, write_table
-from tauforge_papers.report.digest import Digest
 from tauforge_papers.report.everything import everything
 from tauforge_papers.report.files import CLAIMS_FILE, DATA, EVERYTHING, FIGURES, PAGE, check_names, panel_stems, stem
 from tauforge_papers.report.finding import Finding
 from tauforge_papers.report.frame import Front
-from tauforge_papers.report.page import page
+from tauforge_papers.report.page import Digest, page
 from tauforge_papers.report.portrait import Portrait
 from tauforge_papers.report.progress import Progress, nothing
 from tauforge_papers.report.study import Study

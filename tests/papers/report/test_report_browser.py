@@ -1,65 +1,20 @@
-"""The report as a reader's browser shows it: everything drawn, nothing fetched, nothing cut."""
+"""The report as a reader's browser shows it: everything drawn and found, nothing fetched, nothing cut."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from support.browser import chromium, opened
+from support.browser import DESKTOP, PHONE, WINDOWS, Seen, opened
 from support.made_up_studies import study
-from tauforge_papers.portraits import portraits
-from tauforge_papers.report.verdicts import MEANING
-from tauforge_papers.report.writing import write_report
-from tauforge_papers.reproduce import FRONT
 
-PHONE = {"width": 390, "height": 844}
-DESKTOP = {"width": 1360, "height": 900}
-LAPTOP, TABLET = {"width": 1100, "height": 900}, {"width": 900, "height": 900}
+pytest_plugins = ["support.shown_report"]
+
 LEAST_TRACE = 20  # pixels: a curve that is less wide and high is not to be seen
 LEAST_POINT = 5  # pixels, of the points of a sketch
-READABLE = 4.5  # contrast of small text with its background, by the WCAG
 A4_TOP = 842 - 70  # points above the bottom of a sheet: what begins above this begins the sheet
 SHEET = {"width": 680, "height": 1001}  # px: what the margins leave of A4
-Seen = Callable[..., tuple[Any, list[str]]]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as one:
-        yield one
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder: Path = tmp_path_factory.mktemp("shown")
-    names = ["dasgupta1998", "turney1980"]
-    write_report([study(name) for name in names], FRONT, folder, portraits=portraits(names))
-    return (folder / "index.html").as_uri()
-
-
-@pytest.fixture(scope="module")
-def seen(browser: Any, address: str) -> Seen:
-    """The page in a window, opened once for all tests that only look at it, and what went wrong."""
-
-    @cache
-    def page(width: int, height: int, scheme: str, media: str | None) -> tuple[Any, list[str]]:
-        window = {"width": width, "height": height}
-        one, wrong = opened(browser, address, viewport=window, color_scheme=scheme)
-        if media is not None:  # else it is printed as a reader prints it
-            one.emulate_media(media=media)
-        return one, wrong
-
-    return lambda width, height, scheme="light", media=None: page(width, height, scheme, media)
-
-
-WINDOWS = pytest.mark.parametrize(
-    "viewport", [DESKTOP, LAPTOP, TABLET, PHONE], ids=["desktop", "laptop", "tablet", "phone"]
-)
 
 
 @WINDOWS
@@ -86,68 +41,6 @@ def test_every_figure_is_drawn_and_nothing_sticks_out(seen: Seen, viewport: dict
     assert width <= window
 
 
-@pytest.mark.parametrize(
-    ("window", "media"), [(DESKTOP, None), (PHONE, None), (SHEET, "print")], ids=["desktop", "phone", "print"]
-)
-def test_the_page_begins_with_the_robots(seen: Seen, window: dict[str, int], media: str | None) -> None:
-    page, _ = seen(**window, media=media)
-    page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
-    boxes = page.locator(".robots img").evaluate_all(
-        """all => all.map((one) => [one.complete && one.naturalWidth, one.getBoundingClientRect().toJSON()])"""
-    )
-    assert len(boxes) == 2
-    for drawn, box in boxes:
-        assert drawn > 0
-        assert box["bottom"] < window["height"]  # seen at once
-        assert 0 <= box["left"] < box["right"] <= window["width"]
-        assert min(box["width"], box["height"]) > 80
-    assert boxes[0][1]["top"] == boxes[1][1]["top"]
-    assert page.locator("#summary").evaluate("one => one.getBoundingClientRect().top") > boxes[0][1]["bottom"]
-
-
-@WINDOWS
-def test_no_verdict_is_cut_off(seen: Seen, viewport: dict[str, int]) -> None:
-    page, _ = seen(**viewport)
-    boxes = page.evaluate(
-        """[...document.querySelectorAll('.verdicts .badge')].map((badge) => {
-             const box = badge.closest('.scroll').getBoundingClientRect();
-             return [badge.getBoundingClientRect().right, Math.min(box.right, innerWidth)];
-           })"""
-    )
-    assert len(boxes) == 2 * len(study().claims)
-    assert all(right <= edge + 1 for right, edge in boxes)
-    sideways = "all => all.map((one) => one.closest('.scroll').scrollWidth - one.closest('.scroll').clientWidth)"
-    assert max(page.locator("table.verdicts").evaluate_all(sideways)) <= 0
-    if viewport["width"] >= TABLET["width"]:
-        assert max(page.locator("table.prose").evaluate_all(sideways)) <= 0
-        broken = page.locator("table.prose tbody th").first.evaluate("cell => cell.getClientRects().length")
-        assert broken == 1
-
-
-def contrast(page: Any, badge: Any) -> float:
-    """Contrast of the text with its background, by the WCAG's luminances."""
-    colours = badge.evaluate("one => [getComputedStyle(one).color, getComputedStyle(one).backgroundColor]")
-    light = []
-    for colour in colours:
-        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-        linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
-        light.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
-    return float((max(light) + 0.05) / (min(light) + 0.05))
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_badges_are_readable_and_told_apart(seen: Seen, scheme: str) -> None:
-    page, _ = seen(**DESKTOP, scheme=scheme)
-    badges = page.locator(".counts .badge").all()
-    assert [badge.text_content().split(maxsplit=1)[1] for badge in badges] == list(MEANING)
-    assert all(contrast(page, badge) >= READABLE for badge in badges)
-    looks = [
-        badge.evaluate("one => [getComputedStyle(one).color, getComputedStyle(one).borderTopStyle].join()")
-        for badge in badges
-    ]
-    assert len(set(looks)) == len(MEANING)
-
-
 def test_the_head_of_a_long_table_stays(seen: Seen) -> None:
     page, _ = seen(**DESKTOP)
     region = page.locator("#dasgupta1998-table-contents .scroll")
@@ -157,6 +50,42 @@ def test_the_head_of_a_long_table_stays(seen: Seen) -> None:
                     return [head.top, one.getBoundingClientRect().top]; }"""
     )
     assert abs(places[0] - places[1]) < 2
+
+
+SHOWN = """() => ['.claim', '.figure', 'section.table', '.study', 'section.table tbody tr'].map((kind) =>
+    [...document.querySelectorAll(kind)].filter((one) => one.checkVisibility()).length)"""
+
+
+def test_the_search_shows_what_is_asked_for(browser: Any, address: str) -> None:
+    """Claims, figures, tables, papers and rows of tables that are seen, of two papers alike."""
+    page, wrong = opened(browser, address, viewport=DESKTOP)
+    one = study()
+    claims, figures, tables = (2 * len(things) for things in (one.claims, one.figures, one.tables))
+    rows = 2 * sum(len(table.rows) for table in one.tables)
+    everything = [claims, figures, tables, 2, rows]
+    assert page.evaluate(SHOWN) == everything
+    page.locator("select[name=paper]").select_option("Turney 1980")
+    assert page.evaluate(SHOWN) == [number // 2 for number in everything]
+    page.locator("select[name=kind]").select_option("figures")
+    assert page.evaluate(SHOWN) == [0, figures // 2, 0, 1, 0]
+    page.locator("select[name=kind]").select_option("all")
+    page.locator("select[name=verdict]").select_option("mixed")
+    mixed = sum(row[4] == "mixed" or "; mixed" in str(row[4]) or "mixed;" in str(row[4]) for row in one.tables[-1].rows)
+    assert page.evaluate(SHOWN) == [1, 0, 1, 1, mixed]
+    assert page.locator("output").text_content() == f"{1 + mixed} found"
+    page.locator("select[name=verdict]").select_option("all")
+    page.locator("select[name=paper]").select_option("all")
+    page.get_by_role("searchbox").fill("  TEN times  significantly ")  # words in any order, upper or lower case
+    shown = page.evaluate(SHOWN)
+    assert shown[0] == 2
+    assert shown[1] == 0
+    page.get_by_role("searchbox").fill("no such words")
+    assert page.evaluate(SHOWN) == [0, 0, 0, 0, 0]
+    assert page.locator("output").text_content() == "0 found"
+    page.get_by_role("searchbox").fill("")
+    assert page.evaluate(SHOWN) == everything
+    assert wrong == []
+    page.close()
 
 
 def test_the_legend_shows_and_hides_in_all_panels(browser: Any, address: str) -> None:
@@ -225,8 +154,7 @@ def test_each_paper_begins_a_sheet(seen: Seen) -> None:
     }
     papers = [found[name] for name in ("Dasgupta 1998", "Turney 1980")]
     assert all(sheet in sheets and y > A4_TOP for sheet, y in papers)
-    assert len({sheet for sheet, _ in (found["Summary of verdicts"], *papers)}) == 3
-    assert found["What was at hand"][0] == found["Summary of verdicts"][0]
+    assert len({sheet for sheet, _ in papers}) == 2
 
 
 def test_the_summary_of_a_paper_is_on_its_first_sheet(seen: Seen) -> None:

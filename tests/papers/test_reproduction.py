@@ -167,13 +167,11 @@ def test_the_findings_are_numbers_of_the_library(report: Path) -> None:
     slips = int(re.findall(r"(\d+) printed lines are wrong", agree)[0])
     assert slips >= 6
     assert "mended within 1e-12" in agree
-    measured = {row[2]: row[4] for row in rows_of(report, "claims")}
-    (said,) = (words for claim, words in measured.items() if claim.startswith("There is a direct relation"))
-    ranks = [float(number) for number in re.findall(r"(-?[\d.]+) along", said)]
+    measured = {(row[0], row[1]): row[5] for row in rows_of(report, "claims")}
+    ranks = [float(number) for number in re.findall(r"(-?[\d.]+) along", measured["dasgupta1998", "direct-relation"])]
     assert [f"{rank:.2f}" for rank in ranks] == re.findall(r'class="value".*?>(.*?)<', condition)
     assert max(ranks[:2]) < 0.5 < 0.9 < ranks[2]
-    (said,) = (words for claim, words in measured.items() if claim.startswith("The controller compensates"))
-    errors = [float(number) for number in re.findall(r"([\d.e+-]+) rad", said)]
+    errors = [float(number) for number in re.findall(r"([\d.e+-]+) rad", measured["lee1982", "compensation"])]
     shown = [float(number) / 1000 for number in re.findall(r'class="value".*?>([\d.]+) mrad<', torque)]
     assert shown == pytest.approx(errors, rel=0.06)  # two digits there
     assert min(errors[1:]) > 2 * errors[0]

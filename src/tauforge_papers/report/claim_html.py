@@ -9,8 +9,6 @@ from tauforge_papers.report.study import Claim, Study
 from tauforge_papers.report.texts import RULE_HEADS, anchor, badge, escaped, paragraphs, short
 from tauforge_papers.report.verdicts import MEANING
 
-COLUMNS = ("Where", "Claim", "Printed", "Measured", "Verdict")
-
 
 def claim_anchor(study: Study, claim: Claim) -> str:
     """Its place on the second page."""
@@ -23,9 +21,15 @@ def claim_link(study: Study, claim: Claim, words: str) -> str:
 
 
 def claims_table(groups: Iterable[tuple[Study, Sequence[Claim]]], *, reasons: bool) -> str:
-    """A row for each claim, below the name of its paper; reasons: a second row says what explains it."""
-    heads = "".join(f'<th scope="col" class="of-{anchor(name)}">{name}</th>' for name in COLUMNS)
-    body = "\n".join(_group(study, claims, reasons) for study, claims in groups if claims)
+    """A row for each claim, below the name of its paper. The exact model has a column where a claim has its numbers.
+
+    reasons: a second row says what explains the numbers
+    """
+    shown = [(study, claims) for study, claims in groups if claims]
+    exact = any(claim.exact_words for _, claims in shown for claim in claims)
+    columns = ("Where", "Claim", "Printed", "Measured", *["Exact model"] * exact, "Verdict")
+    heads = "".join(f'<th scope="col" class="of-{anchor(name)}">{name}</th>' for name in columns)
+    body = "\n".join(_group(study, claims, columns, reasons) for study, claims in shown)
     table = f'<table class="verdicts">\n<thead><tr>{heads}</tr></thead>\n{body}\n</table>'
     return f'<div class="scroll cards">\n{table}\n</div>'
 
@@ -43,14 +47,16 @@ def counts(claims: Sequence[Claim], *, meanings: bool) -> str:
 def claim_card(study: Study, claim: Claim) -> str:
     """Everything about it."""
     head = RULE_HEADS[claim.verdict]
+    exact = f"<div><dt>Exact model</dt><dd>{escaped(claim.exact_words)}</dd></div>" if claim.exact_words else ""
+    beside = f" At half and at twice the threshold: {claim.threshold_words}." if claim.threshold_words else ""
     return (
         f'<li class="claim {anchor(claim.verdict)}" id="{claim_anchor(study, claim)}">\n'
         f'<p class="claim-head"><span class="where">{escaped(claim.where)}</span> {badge(claim.verdict)}</p>\n'
         f'<p class="claim-text">{escaped(claim.claim)}</p>\n'
         f"<dl><div><dt>Printed</dt><dd>{escaped(claim.printed)}</dd></div>"
-        f"<div><dt>Measured</dt><dd>{escaped(_measured(claim))}</dd></div></dl>\n"
+        f"<div><dt>Measured</dt><dd>{escaped(_measured(claim))}</dd></div>{exact}</dl>\n"
         f'<div class="reason">{paragraphs(claim.reason)}</div>\n'
-        f'<p class="rule"><span class="rule-head">{head}:</span> {escaped(claim.rule.words)}</p>\n</li>'
+        f'<p class="rule"><span class="rule-head">{head}:</span> {escaped(claim.rule.words + beside)}</p>\n</li>'
     )
 
 
@@ -58,20 +64,22 @@ def _measured(claim: Claim) -> str:
     return f"{claim.measured}; on this machine {claim.timed}" if claim.timed else claim.measured
 
 
-def _group(study: Study, claims: Sequence[Claim], reasons: bool) -> str:
+def _group(study: Study, claims: Sequence[Claim], columns: Sequence[str], reasons: bool) -> str:
     name = f'<a href="#{anchor(study.name)}">{escaped(short(study))}</a>'
-    head = f'<tr class="group"><th scope="rowgroup" colspan="5"><span class="unseen">Paper: </span>{name}</th></tr>'
-    return "\n".join(["<tbody>", head, *(_row(study, claim, reasons) for claim in claims), "</tbody>"])
+    paper = f'<th scope="rowgroup" colspan="{len(columns)}"><span class="unseen">Paper: </span>{name}</th>'
+    rows = (_row(study, claim, columns, reasons) for claim in claims)
+    return "\n".join(["<tbody>", f'<tr class="group">{paper}</tr>', *rows, "</tbody>"])
 
 
-def _row(study: Study, claim: Claim, reasons: bool) -> str:
-    cells = (
-        escaped(claim.where),
-        claim_link(study, claim, claim.claim),
-        escaped(claim.printed),
-        escaped(_measured(claim)),
-        badge(claim.verdict),
-    )
-    row = "".join(f'<td data-label="{name}">{cell}</td>' for name, cell in zip(COLUMNS, cells, strict=True))
-    why = f'<tr class="why"><td></td><td colspan="4" data-label="Why"><div>{paragraphs(claim.reason)}</div></td></tr>'
-    return f"<tr>{row}</tr>{why if reasons else ''}"
+def _row(study: Study, claim: Claim, columns: Sequence[str], reasons: bool) -> str:
+    cells = {
+        "Where": escaped(claim.where),
+        "Claim": claim_link(study, claim, claim.claim),
+        "Printed": escaped(claim.printed),
+        "Measured": escaped(_measured(claim)),
+        "Exact model": escaped(claim.exact_words),
+        "Verdict": badge(claim.verdict),
+    }
+    row = "".join(f'<td data-label="{name}">{cells[name]}</td>' for name in columns)
+    why = f'<td></td><td colspan="{len(columns) - 1}" data-label="Why"><div>{paragraphs(claim.reason)}</div></td>'
+    return f"<tr>{row}</tr>" + (f'<tr class="why">{why}</tr>' if reasons else "")

@@ -13,7 +13,7 @@ from tauforge_papers.report.files import PAGE, stem
 from tauforge_papers.report.frame import Front, framed, made, page_file
 from tauforge_papers.report.study import Study
 from tauforge_papers.report.table import Table
-from tauforge_papers.report.table_html import table_html
+from tauforge_papers.report.table_html import table_html, verdicts_in
 from tauforge_papers.report.texts import anchor, escaped, paragraphs, short
 from tauforge_papers.report.verdicts import MEANING
 
@@ -55,7 +55,8 @@ def _scripts() -> str:
 def _search(studies: Sequence[Study]) -> str:
     """It is hidden where there are no scripts."""
     papers = {anchor(study.name): short(study) for study in studies}
-    verdicts = {anchor(verdict): str(verdict) for verdict in MEANING}
+    said = [*MEANING, *(verdict for study in studies for table in study.tables for verdict in verdicts_in(table))]
+    verdicts = {anchor(verdict): str(verdict) for verdict in said}
     selects = _select("paper", papers) + _select("kind", KINDS) + _select("verdict", verdicts)
     return (
         '<form class="search" role="search" hidden>\n<label>Search <input type="search" name="text"></label>\n'

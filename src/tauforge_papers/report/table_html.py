@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tauforge_papers.report.files import DATA, stem
 from tauforge_papers.report.study import Study
 from tauforge_papers.report.table import Cell, Table
-from tauforge_papers.report.texts import badge, escaped
+from tauforge_papers.report.texts import anchor, badge, escaped
 from tauforge_papers.report.verdicts import MEANING
 
 MANY = 10  # columns that need smaller print
@@ -54,6 +54,14 @@ def table_html(study: Study, table: Table) -> str:
 <p class="caption">{escaped(table.caption)}</p>
 <p class="files">Data: <a href="{DATA}/{name}.csv">CSV</a></p>
 </section>"""
+
+
+def verdicts_in(table: Table) -> list[str]:
+    """What its column of verdicts says, which has one or several in a cell, parted by semicolons."""
+    if VERDICT_COLUMN not in table.columns:
+        return []
+    place = table.columns.index(VERDICT_COLUMN)
+    return list(dict.fromkeys(one for row in table.rows for one in cell_text(row[place]).split("; ")))
 
 
 def _kind(cells: list[Cell]) -> str:
@@ -107,7 +115,9 @@ def _row(row: Sequence[Cell], said: list[str], kinds: list[str], columns: Sequen
 def _text(cell: Cell, *, verdicts: bool) -> str:
     """verdicts: the cell has one or several, parted by semicolons."""
     if verdicts and isinstance(cell, str):
-        return " ".join(BADGES.get(one, escaped(one)) for one in cell.split("; "))
+        return " ".join(
+            BADGES.get(one) or f'<span class="badge {anchor(one)}">{escaped(one)}</span>' for one in cell.split("; ")
+        )
     return re.sub(MAY_BREAK, r"\g<0><wbr>", escaped(cell_text(cell)))
 
 

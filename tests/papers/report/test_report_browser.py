@@ -73,6 +73,8 @@ def test_the_search_shows_what_is_asked_for(browser: Any, address: str) -> None:
     mixed = sum(row[4] == "mixed" or "; mixed" in str(row[4]) or "mixed;" in str(row[4]) for row in one.tables[-1].rows)
     assert page.evaluate(SHOWN) == [1, 0, 1, 1, mixed]
     assert page.locator("output").text_content() == f"{1 + mixed} found"
+    page.locator("select[name=verdict]").select_option("not evaluated")  # which only rows of tables say
+    assert page.evaluate(SHOWN) == [0, 0, 1, 1, sum(row[4] == "not evaluated" for row in one.tables[-1].rows)]
     page.locator("select[name=verdict]").select_option("all")
     page.locator("select[name=paper]").select_option("all")
     page.get_by_role("searchbox").fill("  TEN times  significantly ")  # words in any order, upper or lower case

@@ -20,7 +20,8 @@ from tauforge.kernels.cpu import time_loop
 from tauforge.kernels.cpu.engine import VECTOR_BITS, host
 from tauforge.simulation import compiled_loop
 from tauforge.simulation.compiled_loop import CompiledLoop
-from tauforge.simulation.rollout_task import RolloutTask, rollout_task
+from tauforge.simulation.rollout_task import rollout_task
+from tauforge.simulation.task import RolloutTask
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
 WIDTHS = [str(bits) for bits in (128, 256, 512) if bits <= host().vector_bits]

@@ -8,7 +8,7 @@ import numpy as np
 
 from tauforge.kernels.backends import backend_of
 from tauforge.simulation.compiled_loop import CompiledLoop
-from tauforge.simulation.rollout_task import RolloutTask
+from tauforge.simulation.task import RolloutTask
 
 
 def kernels_called_from_python(task: RolloutTask) -> tuple[list[Any], Any]:

@@ -22,8 +22,8 @@ from tauforge.simulation.events import Watch
 from tauforge.simulation.integrators import ENDING_ERRORS, Rates, Stop
 from tauforge.simulation.method_loop import RatesUnder, rates_of
 from tauforge.simulation.recording import METHODS, Recording
-from tauforge.simulation.rollout_task import RolloutTask
 from tauforge.simulation.sensors import Actuation
+from tauforge.simulation.task import RolloutTask
 from tauforge.simulation.varying_payload import VaryingPayload
 from tauforge.tables.robot_columns import state_columns
 

@@ -24,9 +24,9 @@ from tauforge.simulation.disturbances import stage_times
 from tauforge.simulation.integrators import AHEAD as STAGES
 from tauforge.simulation.method_loop import MethodLoop
 from tauforge.simulation.recording import MACHINE_CODE, METHODS
-from tauforge.simulation.rollout_task import RolloutTask
 from tauforge.simulation.sensors import Noise
 from tauforge.simulation.step_formulas import ADDED, AHEAD, FORCE, NOISE, PUSH_TIME, StepFormulas
+from tauforge.simulation.task import RolloutTask
 from tauforge.simulation.varying_payload import VaryingPayload
 from tauforge.validation import counted
 

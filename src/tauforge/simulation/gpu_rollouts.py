@@ -23,9 +23,9 @@ from tauforge.kernels.cuda.dialect import BLOCK_THREADS
 from tauforge.kernels.cuda.loop_source import Loop, loop_source
 from tauforge.kernels.specification import Shape, inputs_of
 from tauforge.simulation.integrators import AHEAD, FAR, WEIGHTS
-from tauforge.simulation.rollout_task import RolloutTask, RowGradients
 from tauforge.simulation.step_adjoint import StepAdjoint
 from tauforge.simulation.step_formulas import StepFormulas
+from tauforge.simulation.task import RolloutTask, RowGradients
 
 ONE_KERNEL_OPERATIONS = 16_000  # of a step of states that have doubts: larger ones take long to compile
 RECENT = 32  # kernels that are kept

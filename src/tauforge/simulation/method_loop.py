@@ -22,8 +22,8 @@ from tauforge.robots.state_space import StateSpace
 from tauforge.simulation.disturbances import stage_times
 from tauforge.simulation.integrators import ENDING_ERRORS, RAN_AWAY, ran_away, rk4
 from tauforge.simulation.recording import METHODS
-from tauforge.simulation.rollout_task import RolloutTask
 from tauforge.simulation.sensors import Actuation
+from tauforge.simulation.task import RolloutTask
 
 Acceleration = Callable[[Array, Array, Array, Array | None], Array]  # of positions, velocities, forces and wrenches
 Wrench = Callable[[float, Array], Array | None]  # of the time since a step began, and of states

@@ -26,8 +26,9 @@ from tauforge.simulation.compiled_loop import CompiledLoop
 from tauforge.simulation.gpu_rollouts import GpuReversePass
 from tauforge.simulation.integrators import rk4, rk4_pulled_back
 from tauforge.simulation.rollout_result import Rollout
-from tauforge.simulation.rollout_task import RolloutTask, RowGradients, rollout_task
+from tauforge.simulation.rollout_task import rollout_task
 from tauforge.simulation.stability import warn_of_stiffness
+from tauforge.simulation.task import RolloutTask, RowGradients
 
 
 @summarised

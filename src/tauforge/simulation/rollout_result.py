@@ -24,7 +24,7 @@ from tauforge.simulation.integrators import RAN_AWAY
 from tauforge.simulation.method_loop import plant_of_row
 from tauforge.simulation.recording import MACHINE_CODE, MAX_RECORDING_BYTES, Recording
 from tauforge.simulation.recording_files import ROLLOUT_ARRAYS, read_rollout, write_rollout
-from tauforge.simulation.rollout_task import RolloutTask, Schedule
+from tauforge.simulation.task import RolloutTask, Schedule
 from tauforge.validation import counted
 
 

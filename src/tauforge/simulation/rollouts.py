@@ -31,9 +31,10 @@ from tauforge.simulation.integrators import FAR, RAN_AWAY, ran_away
 from tauforge.simulation.method_loop import MethodLoop
 from tauforge.simulation.recording import MACHINE_CODE
 from tauforge.simulation.rollout_result import Rollout
-from tauforge.simulation.rollout_task import ONE_BY_ONE, RolloutTask, rollout_task
+from tauforge.simulation.rollout_task import ONE_BY_ONE, rollout_task
 from tauforge.simulation.sensors import Sensors
 from tauforge.simulation.stability import warn_of_stiffness
+from tauforge.simulation.task import RolloutTask
 
 Fields = Mapping[str, Array]
 Report = Callable[[float], None]

@@ -26,8 +26,9 @@ from tauforge.robots.robot import Robot
 from tauforge.simulation import checks
 from tauforge.simulation.integrators import FAR, ran_away
 from tauforge.simulation.recording import MACHINE_CODE
-from tauforge.simulation.rollout_task import RolloutTask, rollout_task
+from tauforge.simulation.rollout_task import rollout_task
 from tauforge.simulation.stability import warn_of_stiffness
+from tauforge.simulation.task import RolloutTask
 from tauforge.simulation.world_rows import Found, rows_of
 from tauforge.validation import shown
 

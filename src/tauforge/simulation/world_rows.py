@@ -13,8 +13,8 @@ from tauforge.kernels.cuda import arrays
 from tauforge.simulation.compiled_loop import STEPS_AT_ONCE, CompiledLoop
 from tauforge.simulation.gpu_rollouts import gpu_formulas
 from tauforge.simulation.method_loop import MethodLoop
-from tauforge.simulation.rollout_task import RolloutTask
 from tauforge.simulation.rollouts import loop_of
+from tauforge.simulation.task import RolloutTask
 
 Found = Sequence[Any]  # positions (n, N) and velocities (n, n), new arrays
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ import tauforge as tf
 from support.cart_pendulum import CartPendulum
 from support.strategies import random_arm
 from tauforge.analysis import general_operation_count, line_costs
+from tauforge.analysis.costs_by_line import recorded_by_line
 from tauforge.tracing.counting import Operations
 
 
@@ -72,3 +75,16 @@ def test_a_formulation_that_a_robot_has_not():
         line_costs("gibbs", tf.load("puma560"))
     with pytest.raises(tf.TauforgeError, match="robot"):
         line_costs("newton-euler", 6)
+
+
+def test_the_turns_of_a_loop_are_runs_of_their_own():
+    """Of one operation, where only the callee differs, and of two, where the second comes after the first."""
+
+    def function(recorder):
+        x = [recorder.input(name) for name in "abc"]
+        return [[y * y for y in x], [y * y + y for y in x], [(y - 2.0) * y for y in x]]
+
+    graph, places = recorded_by_line(function)
+    runs = Counter(place.run for place in places if place is not None)
+    assert [graph.nodes[k].op for k, place in enumerate(places) if place is None] == ["input"] * 3 + ["constant"]
+    assert list(runs.values()) == [1] * 6 + [2] * 3

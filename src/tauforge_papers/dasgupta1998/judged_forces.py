@@ -12,7 +12,6 @@ from tauforge_papers.dasgupta1998.measured import ILL, Measured
 from tauforge_papers.policy import SAME_ORDER, of_the_order
 from tauforge_papers.report.study import Claim
 from tauforge_papers.rules import true_in_parts, true_or_not
-from tauforge_papers.stewart_paths import FAST, SINGULAR, SLOW
 from tauforge_papers.wording import ROUNDING, within
 
 SMOOTH = 0.01  # of the largest force: a step that a plot does not show
@@ -94,12 +93,12 @@ INCREASES = true_in_parts(
 
 
 def claims(m: Measured) -> tuple[Claim, ...]:
-    return (_trajectory(), *_path_one(m), *_fractions(m), *_fast(m))
+    return (_trajectory(m), *_path_one(m), *_fractions(m), *_fast(m))
 
 
-def _trajectory() -> Claim:
+def _trajectory(m: Measured) -> Claim:
     ends, velocities = [], []
-    for line in (SLOW, FAST, SINGULAR):
+    for line in m.lines.values():
         end = line.sample(np.array([line.duration])).position[0]
         ends.append(float(np.abs(end - line.end).max() / np.abs(np.subtract(line.end, line.start)).max()))
         velocities += [abs(x - 1.0) for x in _top_speeds(line)]

@@ -11,7 +11,6 @@ from tauforge_papers.dasgupta1998.measured import ILL, Measured
 from tauforge_papers.policy import SAME_ORDER, of_the_order
 from tauforge_papers.report.study import Claim
 from tauforge_papers.rules import not_judged, true_in_parts, true_or_not
-from tauforge_papers.stewart_paths import SINGULAR as SINGULAR_PATH
 from tauforge_papers.wording import ROUNDING, within
 
 POLE, NEAR_POLE = 5, 4  # powers of ten of forces in N, sec. 5.2
@@ -143,7 +142,7 @@ def _unsupported(m: Measured) -> tuple[list[float], list[float], float]:
 
     The twist is of length 1. The last is the part of the platform's weight and its moment that no leg forces balance.
     """
-    pose = SINGULAR_PATH.sample(np.array([m.singular_time])).position[0]
+    pose = m.lines["III"].sample(np.array([m.singular_time])).position[0]
     weight = m.mass * np.array(m.platform.gravity)
     centre = transforms(pose)[..., :3, :3] @ np.array(m.platform.platform_com)
     wrench = np.concatenate([weight, np.cross(centre, weight)])

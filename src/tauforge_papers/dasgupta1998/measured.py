@@ -13,7 +13,7 @@ from tauforge.arrays import Array
 from tauforge.control import ComputedTorque
 from tauforge.formats.loading import load
 from tauforge.formulations.stewart import dasgupta1998
-from tauforge.motion import MotionSample, pose_rates
+from tauforge.motion import MotionSample, StraightLine, pose_rates
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.validation import Rows
 from tauforge_papers.dasgupta1998.kinematics import Along, ConstraintErrors, LegErrors, constraint_errors, leg_errors
@@ -59,17 +59,24 @@ def isotropic_matrix() -> Array:
 class Measured:
     """Each number once, when it is first asked for."""
 
-    def __init__(self, light: float = LIGHT) -> None:
-        """light: mass (kg) of the platform that the paper calls as light as a leg."""
-        self.platform = load("dasgupta1998")
+    def __init__(
+        self,
+        light: float = LIGHT,
+        platform: StewartPlatform | None = None,
+        slow: StraightLine = SLOW,
+        fast: StraightLine = FAST,
+        singular: StraightLine = SINGULAR,
+    ) -> None:
+        """light: mass (kg) of the platform that the paper calls as light as a leg.
+
+        platform, slow, fast, singular: in the place of the paper's, and of its paths I, II and III
+        """
+        self.platform = load("dasgupta1998") if platform is None else platform
+        self.lines = {"I": slow, "II": fast, "III": singular}
         self.light_mass = light
         self.mass = float(self.platform.parameters.body.mass)
         self.light = self.platform.replace(platform_mass=light)
-        self.paths = {
-            "I": sampled("path I", SLOW),
-            "II": sampled("path II", FAST),
-            "III": sampled("path III", SINGULAR),
-        }
+        self.paths = {name: sampled(f"path {name}", line) for name, line in self.lines.items()}
         self.radius = float(np.linalg.norm(self.platform.platform_points, axis=1).mean())
 
     @cached_property
@@ -86,7 +93,8 @@ class Measured:
 
     @cached_property
     def singular_time(self) -> float:
-        (only,) = crossings(self.platform, lambda t: SINGULAR.sample(t).position, 0.0, SINGULAR.duration)
+        line = self.lines["III"]
+        (only,) = crossings(self.platform, lambda t: line.sample(t).position, 0.0, line.duration)
         return only.time
 
     @cached_property
@@ -102,16 +110,16 @@ class Measured:
 
     @cached_property
     def steps(self) -> dict[str, Steps]:
-        return {name: steps(self.platform, line) for name, line in (("I", SLOW), ("II", FAST))}
+        return {name: steps(self.platform, self.lines[name]) for name in ("I", "II")}
 
     @cached_property
     def exact_steps(self) -> dict[str, Steps]:
-        return {name: steps(self.platform, line, "exact") for name, line in (("I", SLOW), ("II", FAST))}
+        return {name: steps(self.platform, self.lines[name], "exact") for name in ("I", "II")}
 
     @cached_property
     def papers_steps(self) -> tuple[Path, Array, Array]:
         """Path III every 0.1 s, as the paper samples it, and its leg forces (k, 6), N, by its model and exactly."""
-        path = sampled("path III", SINGULAR, PAPERS_SAMPLES)
+        path = sampled("path III", self.lines["III"], PAPERS_SAMPLES)
         return path, path.forces(self.platform, MODEL), path.forces(self.platform)
 
     @cached_property
@@ -128,7 +136,7 @@ class Measured:
     @cached_property
     def limits_of_condition(self) -> tuple[float, float]:
         """Least over largest singular value of H: in the singular pose of path III, and of an isotropic platform."""
-        pose = SINGULAR.sample(np.array([self.singular_time])).position[0]
+        pose = self.lines["III"].sample(np.array([self.singular_time])).position[0]
         values = [np.linalg.svd(H, compute_uv=False) for H in (self.platform.force_matrix(pose), isotropic_matrix())]
         singular, isotropic = (float(x[-1] / x[0]) for x in values)
         return singular, isotropic
@@ -198,11 +206,11 @@ class Measured:
 
     @cached_property
     def leg_errors(self) -> LegErrors:
-        return leg_errors(Along(self.platform, FAST))
+        return leg_errors(Along(self.platform, self.lines["II"]))
 
     @cached_property
     def constraint_errors(self) -> ConstraintErrors:
-        return constraint_errors(Along(self.platform, FAST))
+        return constraint_errors(Along(self.platform, self.lines["II"]))
 
     @cached_property
     def closed_form(self) -> tuple[float, float]:
@@ -276,7 +284,9 @@ class Measured:
 
     @cached_property
     def joint_space(self) -> JointSpace:
-        return joint_space(self.platform.without_friction().parameters, sampled("path I", SLOW, PAPERS_SAMPLES))
+        return joint_space(
+            self.platform.without_friction().parameters, sampled("path I", self.lines["I"], PAPERS_SAMPLES)
+        )
 
     def shares_by_mass(self, name: str, masses: Array) -> Array:
         """Median |D / T| over legs and times for each platform mass (kg).

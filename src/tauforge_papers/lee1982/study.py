@@ -95,6 +95,6 @@ def optimal_control() -> Claim:
         claim="A closed form solution of the optimal control is very difficult, if not impossible",
         printed="no number",
         measured="not measured",
-        reason="We have none either: the fastest move along a given line is found by numbers.",
+        reason="We have none either: near-minimum-time control comes near it.",
         rule=not_judged("How difficult it is has no measure."),
     )

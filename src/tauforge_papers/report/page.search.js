@@ -10,9 +10,12 @@
     }),
   }));
 
+  const repeated = [...document.querySelectorAll(".again")].map((one) => [one, one.textContent]);
+
   function described(part) {
     const data = part.querySelector(".figure-data");
-    const text = part.textContent.replace(data ? data.textContent : "", "").toLowerCase();
+    const again = [...part.querySelectorAll(".again")].map((one) => one.title);
+    const text = [part.textContent.replace(data ? data.textContent : "", ""), ...again].join(" ").toLowerCase();
     const badges = [...part.querySelectorAll(".badge")].map((badge) => badge.classList[1]);
     return { part, text, badges };
   }
@@ -38,6 +41,8 @@
       section.hidden = !any;
       found += any;
     }
+    const asking = Object.values(asked).some(Boolean); // then the row above may be hidden
+    for (const [one, short] of repeated) one.textContent = asking ? one.title : short;
     form.querySelector("output").textContent = `${found} found`;
   }
 

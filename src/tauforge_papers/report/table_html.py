@@ -106,7 +106,7 @@ def _row(row: Sequence[Cell], said: list[str], kinds: list[str], columns: Sequen
     for k, (cell, kind) in enumerate(zip(row, kinds, strict=True)):
         text = _text(cell, verdicts=columns[k] == VERDICT_COLUMN)
         if said[k]:
-            text = f'<span class="again">{escaped(said[k])}</span>'
+            text = f'<span class="again" title="{escaped(cell_text(cell))}">{escaped(said[k])}</span>'
         tag = 'th scope="row"' if k == 0 else "td"
         cells.append(f'<{tag} class="{kind}">{text}</{tag[:2]}>')
     return f"<tr>{''.join(cells)}</tr>"

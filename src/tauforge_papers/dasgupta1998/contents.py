@@ -47,8 +47,8 @@ CONTENTS = (
     *equations(
         "42",
         "part of the forces that the legs make",
-        ("inertia-or-weight", "legs-share"),
-        remark="A difference of two models, formed where it is drawn.",
+        remark="A difference of two models, formed where it is drawn. Claims about its size follow below.",
+        standing="definition",
     ),
     Item("figure", "1", "the Stewart platform", shown_as="fig-1", remark=SCHEMATIC),
     Item("figure", "2", "details of one leg", shown_as="fig-2", remark=SCHEMATIC),

@@ -23,8 +23,7 @@ from tauforge.simulation.integrators import ENDING_ERRORS, Rates, Stop
 from tauforge.simulation.method_loop import RatesUnder, rates_of
 from tauforge.simulation.recording import METHODS, Recording
 from tauforge.simulation.sensors import Actuation
-from tauforge.simulation.task import RolloutTask
-from tauforge.simulation.varying_payload import VaryingPayload
+from tauforge.simulation.task import RolloutTask, VaryingPayload
 from tauforge.tables.robot_columns import state_columns
 
 

@@ -26,8 +26,7 @@ from tauforge.simulation.method_loop import MethodLoop
 from tauforge.simulation.recording import MACHINE_CODE, METHODS
 from tauforge.simulation.sensors import Noise
 from tauforge.simulation.step_formulas import ADDED, AHEAD, FORCE, NOISE, PUSH_TIME, StepFormulas
-from tauforge.simulation.task import RolloutTask
-from tauforge.simulation.varying_payload import VaryingPayload
+from tauforge.simulation.task import RolloutTask, VaryingPayload
 from tauforge.validation import counted
 
 STEPS_AT_ONCE = 2**18  # of single rows, between two looks at the keyboard: some hundredths of a second

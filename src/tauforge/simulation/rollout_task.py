@@ -23,8 +23,7 @@ from tauforge.simulation.disturbances import Disturbance, WrenchFunction
 from tauforge.simulation.sensors import Sensors
 from tauforge.simulation.stability import warn_of_sampling
 from tauforge.simulation.step_formulas import field_shape
-from tauforge.simulation.task import RolloutTask, Schedule
-from tauforge.simulation.varying_payload import VaryingPayload
+from tauforge.simulation.task import RolloutTask, Schedule, VaryingPayload
 from tauforge.validation import did_you_mean
 
 ONE_BY_ONE = "Call tf.rollout once for each value, with a law that has it"

@@ -31,7 +31,7 @@ from tauforge.simulation.recording import Recording
 from tauforge.simulation.rollout_task import rollout_task
 from tauforge.simulation.sensors import Sensors
 from tauforge.simulation.stability import warn_of_stiffness
-from tauforge.simulation.varying_payload import PayloadFunction
+from tauforge.simulation.task import PayloadFunction
 
 FREE_STEPS_AT_ONCE = 512  # steps of a free motion at a time
 DRIFT = 1e-6  # of the energy of a free motion: above, a warning

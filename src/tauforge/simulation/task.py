@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
@@ -16,16 +17,16 @@ from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.cuda.arrays import is_on_gpu
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.capabilities import Fields
-from tauforge.robots.loads import PAYLOAD, Payload
+from tauforge.robots.loads import PAYLOAD, Payload, one_payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import PlainState
 from tauforge.simulation.disturbances import Disturbance, wrench_load
 from tauforge.simulation.sensors import Actuation, Sensing
 from tauforge.simulation.step_adjoint import StepAdjoint
 from tauforge.simulation.step_formulas import Given
-from tauforge.simulation.varying_payload import VaryingPayload
 
 MOST_WAITING = 2000  # numbers that a kernel of a law passes on for delays: it takes seconds to compile
+PayloadFunction = Callable[[float], Payload]
 
 
 class Schedule(NamedTuple):
@@ -48,6 +49,21 @@ class Schedule(NamedTuple):
     def kept(self) -> list[int]:
         """The instants that are recorded, counted in periods; the last always is."""
         return [*range(0, self.periods, self.every), self.periods]
+
+
+class VaryingPayload:
+    """A function of the time, s; in every period the payload is that of its begin. It is asked in advance."""
+
+    def __init__(self, given: PayloadFunction, period: float) -> None:
+        self._given, self._period = given, period
+
+    def at(self, k: int) -> Payload:
+        """In period k."""
+        return one_payload(self._given(k * self._period))
+
+    def numbers(self, begin: int = 0, end: int = 1) -> Array:
+        """(k, 10) in these periods, as `Payload.numbers`."""
+        return np.array([self.at(k).numbers() for k in range(begin, end)])
 
 
 class RolloutTask(NamedTuple):

@@ -56,8 +56,8 @@ DIGESTS = {  # by the name of the study
     "turney1980": Digest(
         use='The modified Newton-Euler set, formulation="modified-newton-euler", and strobing, '
         "tf.analysis.explicit_model(arm, q).",
-        correct="K_i and eq. 5.2 of the modified set, the indices of the Coriolis coefficients (sections 2 and 3), eqs "
-        "2.1, 2.6 and 2.7, and the sums of the appendix.",
+        correct="The frames of eq. 3.16, K_i and eq. 5.2 of the modified set, the indices of the Coriolis "
+        "coefficients (sections 2 and 3), eqs 2.1, 2.6 and 2.7, and the sums of the appendix.",
         cost="modified-cheaper",
         claims=(
             "derivation",

@@ -93,8 +93,8 @@ def asking(files: Sequence[str]) -> tuple[FrameType, FrameType | None]:
     return frame, callee
 
 
-class Place(NamedTuple):
-    """Where an operation was recorded first.
+class SourceLine(NamedTuple):
+    """The line at which an operation was recorded first.
 
     run: counts the times that any line was begun; the turns of a loop are different runs of its lines
     """
@@ -110,7 +110,7 @@ class LineRecorder(Recorder):
     def __init__(self, files: Sequence[str]) -> None:
         super().__init__()
         self.files = files
-        self.places: dict[int, Place] = {}
+        self.places: dict[int, SourceLine] = {}
         self._last: tuple[Any, ...] = (None, 0, 0, None)
         self._run = -1
 
@@ -122,13 +122,13 @@ class LineRecorder(Recorder):
             again = frame.f_lasti < instruction or (frame.f_lasti == instruction and callee is not called)
             self._run += frame is not known or frame.f_lineno != line or again
             self._last = frame, frame.f_lineno, frame.f_lasti, callee
-            self.places[index] = Place(frame.f_code.co_filename, frame.f_lineno, self._run)
+            self.places[index] = SourceLine(frame.f_code.co_filename, frame.f_lineno, self._run)
         return index
 
 
 def recorded_by_line(
     function: Callable[[Recorder], Any], files: Sequence[str] = ()
-) -> tuple[Graph, list[Place | None]]:
+) -> tuple[Graph, list[SourceLine | None]]:
     """The graph of function(recorder), nested sequences of scalars, and the places of its nodes.
 
     Inputs and constants have no place.

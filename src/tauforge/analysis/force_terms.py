@@ -80,7 +80,7 @@ def _largest(x: Array, core: int) -> Array:
 def term_contributions(
     robot: Robot, position: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike, *, formulation: str | None = None
 ) -> ForceTerms:
-    """What every term of inertia, Coriolis, gravity and friction contributes to the actuator forces.
+    """The part of every term of inertia, Coriolis, gravity and friction in the actuator forces.
 
     position, velocity, acceleration: a state or a batch, as `inverse_dynamics` of the robot takes them
     formulation:                      one of `robot.formulations`; default that of a plain call

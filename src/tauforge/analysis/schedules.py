@@ -52,7 +52,7 @@ class Task(NamedTuple):
 @summarised
 @with_field_docs
 class Schedule(NamedTuple):
-    """Which tasks run when, and on which processor.
+    """The steps in which tasks run, and on which processor.
 
     tasks:      in an order in which they can be worked
     begin:      of each task, the steps that are over when it begins

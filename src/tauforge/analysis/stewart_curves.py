@@ -107,7 +107,7 @@ def force_panels(time: Array, total: Array, massless: Array, **options: Any) -> 
 
 
 def part_panels(time: Array, weight: Array, inertia: Array, friction: Array, **options: Any) -> tuple[ChartPanel, ...]:
-    """What D consists of, N, (k, 6) each. options: of the panels."""
+    """The parts of D, N, (k, 6) each. options: of the panels."""
     curves: list[Curve] = [("weight", weight, "line"), ("inertia", inertia, "dashed"), ("friction", friction, "dotted")]
     return panels_along("leg", time, "part of D (N)", curves, **options)
 
@@ -167,7 +167,7 @@ def rotation_panels(time: Array, quantity: str, full: Array, plain: Array, leg: 
 def leg_rotations(
     platform: StewartPlatform, pose: ArrayLike, twist: ArrayLike, acceleration: ArrayLike
 ) -> LegRotations:
-    """How fast the legs turn, with the spin of their universal joints and without (Pedrammehr et al. sec. 9).
+    """The speeds at which legs turn, with the spin of universal joints and without it (Pedrammehr et al. sec. 9).
 
     pose, twist, acceleration: (..., 6) as for `leg_motion`, whose angular velocities and accelerations have these sizes
     """

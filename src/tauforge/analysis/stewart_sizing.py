@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.charts.along_time import TIME
+from tauforge.charts.along_time import TIME_LABEL
 from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge.charts.notebook import InNotebook
 from tauforge.charts.with_matplotlib import drawn
@@ -262,10 +262,10 @@ def sizing_figure(found: Sizing) -> Figure:
     bounds = [] if found.stroke is None else np.unique(found.stroke).tolist()
     strokes = [Line(LIMIT, ends, np.full(2, bound), "dashed") for bound in bounds]
     panels = (
-        ChartPanel("Forces", TIME, "force (N)", _curves(found.time, legs, found.forces)),
+        ChartPanel("Forces", TIME_LABEL, "force (N)", _curves(found.time, legs, found.forces)),
         ChartPanel("Largest forces", "", "size of the force (N)", tuple(peaks)),
-        ChartPanel("Lengths", TIME, "length (m)", (*_curves(found.time, legs, found.lengths), *strokes)),
-        ChartPanel("Speeds", TIME, "speed (m/s)", _curves(found.time, legs, found.speeds)),
+        ChartPanel("Lengths", TIME_LABEL, "length (m)", (*_curves(found.time, legs, found.lengths), *strokes)),
+        ChartPanel("Speeds", TIME_LABEL, "speed (m/s)", _curves(found.time, legs, found.speeds)),
     )
     caption = "Forces, lengths and speeds of the legs along the motion, and their largest forces beside the limits."
     return Figure("sizing", "Demands on the legs", caption, panels, columns=2)

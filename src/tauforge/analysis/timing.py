@@ -1,4 +1,4 @@
-"""How long an inverse dynamics takes on this machine."""
+"""The time that an inverse dynamics takes on this machine."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from tauforge.charts.figure import ChartPanel, Line, Style
 from tauforge.errors import ShapeError
 from tauforge.validation import real_array
 
-TIME = "time (s)"
+TIME_LABEL = "time (s)"
 Curve = tuple[str, Array, Style]  # label, (k, n) and style
 
 
@@ -23,7 +23,7 @@ def panels_along(
     return tuple(
         ChartPanel(
             f"{title} {i + 1}",
-            TIME,
+            TIME_LABEL,
             y_label,
             tuple(Line(label, time, y[:, i], style) for label, y, style in curves),
             **options,

@@ -24,7 +24,7 @@ from tauforge.simulation.integrators import RAN_AWAY
 from tauforge.simulation.method_loop import plant_of_row
 from tauforge.simulation.recording import MACHINE_CODE, MAX_RECORDING_BYTES, Recording
 from tauforge.simulation.recording_files import ROLLOUT_ARRAYS, read_rollout, write_rollout
-from tauforge.simulation.task import RolloutTask, Schedule
+from tauforge.simulation.task import RolloutTask, TimeGrid
 from tauforge.validation import counted
 
 
@@ -123,7 +123,7 @@ class Rollout:
         times, position, velocity = self.time[:known], position[:known].astype(float), velocity[:known].astype(float)
         step = float(times[-1]) or 1.0
         task = RolloutTask(
-            None, robot, None, position[:1], velocity[:1], {}, {}, None, None, Schedule(step, step, 1, 1, 1)
+            None, robot, None, position[:1], velocity[:1], {}, {}, None, None, TimeGrid(step, step, 1, 1, 1)
         )
         builder = RecordingBuilder(ClosedLoop(None, task), 1, known - 1, self.stepped_by)
         states, given = robot.state_space.pack(position, velocity), force[:known].astype(float)

@@ -23,7 +23,7 @@ from tauforge.simulation.disturbances import Disturbance, WrenchFunction
 from tauforge.simulation.sensors import Sensors
 from tauforge.simulation.stability import warn_of_sampling
 from tauforge.simulation.step_formulas import field_shape
-from tauforge.simulation.task import RolloutTask, Schedule, VaryingPayload
+from tauforge.simulation.task import RolloutTask, TimeGrid, VaryingPayload
 from tauforge.validation import did_you_mean
 
 ONE_BY_ONE = "Call tf.rollout once for each value, with a law that has it"
@@ -82,7 +82,7 @@ def rollout_task(
     if continuous and added is not None:
         raise ModelError("forces are held in control periods", field="forces", remedy="Give control_period=")
     every = min(checks.whole_number("record_every", record_every), periods)
-    schedule = Schedule(h, period, substeps, periods, every)
+    schedule = TimeGrid(h, period, substeps, periods, every)
     for name, given in (("varying", varying), ("gains", gains)):
         checks.check_by_name(name, given)
     law = controller if isinstance(controller, Controller) else None

@@ -36,7 +36,7 @@ Shapes = dict[str, Shape]
 FORCE, ADDED, AHEAD, LIMITS = "force", "added_force", "ahead", "limits"
 NOISE, HISTORY, QUEUE = "noise", "sensor_history", "asked_before"
 PUSH_TIME = "disturbance_time"
-LARGEST = 1e36  # a force beyond its root counts as not finite; float32 knows it and its reciprocal
+HUGE_SQUARE = 1e36  # a force beyond its root counts as not finite; float32 knows it and its reciprocal
 _operations: dict[str | None, int] = {}  # of a step, by what it is traced from
 
 
@@ -247,7 +247,7 @@ class StepFormulas:
         wanted = elements(known[delay] + law_array(more[ADDED]) if ADDED in more else known[delay])
         answer = self._limited(wanted, more)
         memory, others = self._law.renewed(more, answer[: len(asked)])
-        late = tuple(x * x / LARGEST for x in asked) if delay else ()
+        late = tuple(x * x / HUGE_SQUARE for x in asked) if delay else ()
         looked_at = (*position.suspicions, *suspicions, *others)
         judged = position._replace(values=answer, doubts=(*position.doubts, *late), suspicions=looked_at)
         return self._tainted(judged), [*memory, *history, *elements(known[:delay])]

@@ -29,7 +29,7 @@ MOST_WAITING = 2000  # numbers that a kernel of a law passes on for delays: it t
 PayloadFunction = Callable[[float], Payload]
 
 
-class Schedule(NamedTuple):
+class TimeGrid(NamedTuple):
     """Duration and resolution of a rollout.
 
     step:     s, of the integrator
@@ -89,7 +89,7 @@ class RolloutTask(NamedTuple):
     fields: Fields
     payload: Payload | VaryingPayload | None
     forces: Any | None
-    schedule: Schedule
+    schedule: TimeGrid
     limits: Any | None = None
     sensing: Sensing | None = None
     delay: int = 0

@@ -8,7 +8,7 @@ import numpy as np
 
 from tauforge.analysis.stewart_curves import SHOWN, broken, force_panels, fraction_panels, part_panels, sign_changes
 from tauforge.arrays import Array
-from tauforge.charts.along_time import TIME, Curve
+from tauforge.charts.along_time import TIME_LABEL, Curve
 from tauforge.charts.figure import ChartPanel, Figure, Line, Style
 from tauforge.motion import pose_rates
 from tauforge_papers.dasgupta1998.leg_forces import MODEL, poles
@@ -41,7 +41,7 @@ def _trajectory(m: Measured) -> Figure:
     pose, twist, acceleration = path.states
     rates, seconds = pose_rates(pose, twist, acceleration)
     panels = [
-        ChartPanel(title, TIME, label, (Line("t_x", path.t, y[:, 0]),))
+        ChartPanel(title, TIME_LABEL, label, (Line("t_x", path.t, y[:, 0]),))
         for title, label, y in (
             ("position", "t_x (m)", pose),
             ("velocity", "rate of t_x (m/s)", rates),
@@ -85,7 +85,7 @@ def _condition(m: Measured, number: int, name: str) -> Figure:
     singular = name == "III"
     panel = ChartPanel(
         "",
-        TIME,
+        TIME_LABEL,
         "condition number of H",
         (Line("condition number", m.paths[name].t, m.conditions[name]),),
         log_y=singular,
@@ -132,7 +132,7 @@ def _errors(m: Measured) -> Figure:
         f, path = m.forces[name], m.paths[name]
         error = f.T - f.exact
         lines = tuple(Line(f"leg {i + 1}", path.t, error[:, i]) for i in range(error.shape[1]))
-        panels.append(ChartPanel(path.name, TIME, "error of leg force (N)", lines))
+        panels.append(ChartPanel(path.name, TIME_LABEL, "error of leg force (N)", lines))
     caption = "Forces of the paper's model less those of the exact one. The causes are leg spin, the direction of the "
     "universal "
     caption += "joint's moment and a parallel-axis term counted twice."

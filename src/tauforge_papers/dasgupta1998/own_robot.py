@@ -11,7 +11,7 @@ from tauforge.analysis.stewart_curves import (
     part_panels,
     sign_changes,
 )
-from tauforge.charts.along_time import TIME, Curve, panels_along
+from tauforge.charts.along_time import TIME_LABEL, Curve, panels_along
 from tauforge.charts.figure import ChartPanel, Figure, Line, Style
 from tauforge.motion import CsvMotion
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
@@ -34,7 +34,7 @@ def figures(platform: StewartPlatform, motion: CsvMotion) -> tuple[Figure, ...]:
     condition = platform.condition_number(states.position)
     panel = ChartPanel(
         "",
-        TIME,
+        TIME_LABEL,
         "condition number of H",
         (Line("condition number", t, condition),),
         log_y=bool(poles.at) or bool(condition.max() > WIDE),

@@ -8,7 +8,7 @@ import numpy as np
 
 from tauforge.analysis.stewart_forces import crossings
 from tauforge.arrays import Array
-from tauforge.charts.along_time import TIME
+from tauforge.charts.along_time import TIME_LABEL
 from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge.formats.loading import load
 from tauforge.motion import JointMove, Motion, PoseMotion, WellConditionedPath
@@ -181,7 +181,7 @@ def _figure(platform: StewartPlatform, turned: Case, legs: Case) -> Figure:
         f"end, the planned paths do not. Forces by the paper's model, cut at {SHOWN[1]:.0e} N."
     )
     panels = (
-        ChartPanel("", TIME, "largest leg force (N)", tuple(forces), log_y=True, y_range=SHOWN),
-        ChartPanel("", TIME, "condition number of H", tuple(conditions), log_y=True),
+        ChartPanel("", TIME_LABEL, "largest leg force (N)", tuple(forces), log_y=True, y_range=SHOWN),
+        ChartPanel("", TIME_LABEL, "condition number of H", tuple(conditions), log_y=True),
     )
     return Figure("planned-path-iii", "Path III planned anew", caption, panels, columns=2)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tauforge.charts.along_time import TIME
+from tauforge.charts.along_time import TIME_LABEL
 from tauforge.charts.figure import ChartPanel, Figure, Line, Style
 from tauforge.control import ComputedTorque
 from tauforge.motion import CsvMotion
@@ -39,7 +39,7 @@ def figures(arm: SerialArm, motion: CsvMotion) -> tuple[Figure, ...]:
                 Line("one bit, as printed", ends, np.full(2, ONE_BIT), "dotted"),
                 Line("minus one bit", ends, np.full(2, -ONE_BIT), "dotted", like="one bit, as printed"),
             ]
-        panels.append(ChartPanel(coordinate.name, TIME, f"position error ({coordinate.unit})", tuple(lines)))
+        panels.append(ChartPanel(coordinate.name, TIME_LABEL, f"position error ({coordinate.unit})", tuple(lines)))
     caption = (
         f"Computed torque with the right model, Kp = {KP:g} and Kv = {KV:g}, sampled every {PERIOD:g} s, on the "
         "Newton-Euler and on the Lagrange-Euler formulation. Joints without friction, as in the paper; the time begins "

@@ -7,7 +7,7 @@ from typing import Any
 
 from tauforge.analysis.stewart_curves import rotation_panels
 from tauforge.arrays import Array
-from tauforge.charts.along_time import TIME, Curve, panels_along, with_difference
+from tauforge.charts.along_time import TIME_LABEL, Curve, panels_along, with_difference
 from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge_papers.pedrammehr2012.measured import (
     CLOSED,
@@ -105,7 +105,7 @@ def _spins(m: Measured) -> Figure:
     panels = tuple(
         ChartPanel(
             m.paths[name].name,
-            TIME,
+            TIME_LABEL,
             "spin about the pod (rad/s)",
             tuple(Line(f"pod {i + 1}", m.paths[name].t, m.rotations[name][0].along[:, i]) for i in range(LEGS)),
         )
@@ -120,7 +120,7 @@ def _powers(m: Measured) -> Figure:
     for name, found in m.powers.items():
         path = m.paths[name]
         lines = tuple(Line(NAMES[model], path.t, found[model].imbalance) for model in MODELS)
-        panels.append(ChartPanel(path.name, TIME, "imbalance of power (W)", lines))
+        panels.append(ChartPanel(path.name, TIME_LABEL, "imbalance of power (W)", lines))
     caption = "Power of actuators, gravity and friction less the rate of the kinetic energy: zero for the true forces."
     return Figure("power", "Balance of power", caption, tuple(panels), columns=2)
 
@@ -129,6 +129,6 @@ def _closed_form(m: Measured) -> Figure:
     path = m.paths["3"]
     apart = m.forces["3"][CLOSED] - m.forces["3"][IMPROVED]
     lines = tuple(Line(f"pod {i + 1}", path.t, apart[:, i]) for i in range(LEGS))
-    panel = ChartPanel(path.name, TIME, "closed less vector form (N)", lines)
+    panel = ChartPanel(path.name, TIME_LABEL, "closed less vector form (N)", lines)
     caption = "Eqs 41-43 and 48, 51 beside eqs 29-40, 45-50 of the same paper, which should be equal."
     return Figure("closed-form", "The paper's closed form against its vector form", caption, (panel,))

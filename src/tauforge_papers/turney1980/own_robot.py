@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tauforge.analysis.complexity import operation_count
-from tauforge.charts.along_time import TIME
+from tauforge.charts.along_time import TIME_LABEL
 from tauforge.charts.figure import ChartPanel, Figure, Line
 from tauforge.formulations.serial import INVERSE_DYNAMICS
 from tauforge.motion import CsvMotion
@@ -67,8 +67,8 @@ def _simulation(arm: SerialArm, motion: CsvMotion) -> Figure:
         f"arm that is driven by the computed torques from the motion. The first {duration:g} s in steps of {STEP:g} s. "
         f"{NO_FRICTION}",
         (
-            ChartPanel("Free fall", TIME, "moved (rad or m)", tuple(moved)),
-            ChartPanel("Distance", TIME, "largest difference (rad or m)", distances, log_y=True),
+            ChartPanel("Free fall", TIME_LABEL, "moved (rad or m)", tuple(moved)),
+            ChartPanel("Distance", TIME_LABEL, "largest difference (rad or m)", distances, log_y=True),
         ),
         columns=2,
     )

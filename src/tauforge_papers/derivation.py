@@ -13,6 +13,7 @@ from tauforge.arrays import Array
 from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError
 from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.summary import summarised
 from tauforge_papers.expansion_lines import Lines
 
 PAPERS = ("turney1980", "lee1982")
@@ -38,6 +39,7 @@ class Equation(NamedTuple):
     torque: bool = False
 
 
+@summarised
 @with_field_docs
 class DerivationStep(NamedTuple):
     """An equation with numbers, for every link of an arm.

@@ -36,7 +36,7 @@ def test_nothing_changed_costs_nothing(module):
     [
         (dasgupta1998, Line(dasgupta1998, "cross(r_u, a_u) * m_u", "cross(r_u, a_u) * m_d")),
         (dasgupta1998, Line(kinematics, "S = q + X - leg.b", "S = q + X + leg.b")),
-        (pedrammehr2012_closed, Line(pedrammehr2012, "r = m.R @ p.body.com", "r = p.body.com")),
+        (pedrammehr2012_closed, Line(pedrammehr2012, "m.R @ p.body.com, ", "p.body.com, ")),
         (pedrammehr2012_closed, Line(kinematics, "S_dot = platform.v + ", "S_dot = platform.v - ")),
     ],
 )

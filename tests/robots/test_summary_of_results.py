@@ -18,7 +18,8 @@ from tauforge.units import number
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("", "analysis.", "control.", "designs.", "motion.", "sweeps.", "symbolic.", "workspace.")
-MODULES = ("", *(f"tauforge.{part}" for part in PARTS), "tauforge_papers.published_comparison.")
+PAPERS = ("tauforge_papers.published_comparison.", "tauforge_papers.derivation.")
+MODULES = ("", *(f"tauforge.{part}" for part in PARTS), *PAPERS)
 WIDEST, LONGEST = 130, 50  # characters of a line, lines
 RIG, ARM, TWO = tf.load("motion-rig"), tf.load("puma560"), tf.load("planar-2r")
 TIMES = np.linspace(0.0, 1.0, 101)

@@ -1,4 +1,4 @@
-"""What runs: rows, law, plant and schedule of a rollout, or of a simulation, which has one row."""
+"""Rows, law, plant and time grid of a rollout, or of a simulation, which has one row."""
 
 from __future__ import annotations
 

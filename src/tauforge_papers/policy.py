@@ -17,6 +17,8 @@ POLICIES = {
     "from: a duration, a profile, inertias, a program, a law. Our own numbers stand beside it.",
     "numbers that are not reproduced": "A printed number holds if ours is the same in its printed digits.",
     "plans and difficulties": "What a paper announces for the future, and what it finds difficult, is not judged.",
+    "outcomes that are fixed": "A claim is not judged if its own arithmetic leaves no other outcome. Every other rule "
+    "can give each of its outcomes: by another robot, another path, another count or a wrong term.",
     "errors of vectors": "The error of a vector is the norm of the difference, over the largest norm along the path.",
     "two models": "Claims about leg forces are judged by the paper's own model, its misprints mended. A second column "
     "has the numbers and the verdict of the exact model.",

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support import angeles_witness as witness
+from support.angeles_verdicts import OTHERS, VERDICTS
 from support.engines import pinocchio_model, se3
 from support.strategies import random_arm, random_base_motion, random_state, seeds
 from support.study_checks import (
@@ -37,7 +38,6 @@ from tauforge_papers.random_arms import reference
 
 ROUNDING = 1e-12
 SLOPE = 1e-6  # of central differences with a step of 1e-6
-CORRECTED, HOLDS, MIXED, NOT, OPEN = "holds with a correction", "holds", "mixed", "does not hold", "not judged"
 OFF = 0.01
 mixed_kinds = st.text("RP", min_size=1, max_size=7)
 
@@ -61,79 +61,6 @@ def column(made, name):
 # ----------------------------------------------------------------------------------------------------------- verdicts
 
 
-VERDICTS = {
-    "transformation": HOLDS,
-    "products": HOLDS,
-    "table-7-1-sum": OPEN,
-    "outward-count": HOLDS,
-    "prismatic-count": MIXED,
-    "table-7-2-sum": HOLDS,
-    "inward-count": CORRECTED,
-    "whole-count": CORRECTED,
-    "walker-and-orin": HOLDS,
-    "table-7-4-from-7-3": HOLDS,
-    "gravity-cost": HOLDS,
-    "microseconds": OPEN,
-    "prismatic-is-cheaper": HOLDS,
-    "tailored": HOLDS,
-    "link-motions": HOLDS,
-    "gravity": HOLDS,
-    "moving-base": HOLDS,
-    "prismatic-joints": CORRECTED,
-    "free-point": HOLDS,
-    "orthogonal-complement": HOLDS,
-    "nullity": HOLDS,
-    "generalized-inertia": HOLDS,
-    "no-work": HOLDS,
-    "range": HOLDS,
-    "joint-wrenches": HOLDS,
-    "euler-lagrange": HOLDS,
-    "state-equation": HOLDS,
-    "no-model": OPEN,
-    "dissipation": OPEN,
-    "backward-transformation": OPEN,
-    "inward-turn": CORRECTED,
-    "prismatic-branch": CORRECTED,
-    "prismatic-moment": CORRECTED,
-}
-NEW_TRIAL = {HOLDS: {"printed": 1e-14}, NOT: {"mended": 0.1}}
-BEYOND = {
-    HOLDS: {"multiplications": [0.0, 0.0], "additions": [0.0, 0.0]},
-    NOT: {"multiplications": [16.0, 17.0]},
-}
-OTHERS = {
-    "transformation": {MIXED: {"backward": [9, 6]}, NOT: {"forward": [9, 6], "backward": [8, 5]}},
-    "products": {MIXED: {"with_axis": [2, 0]}, NOT: {"arbitrary": [6, 4], "with_axis": [2, 0], "added": [0, 3]}},
-    "outward-count": {MIXED: {"differences": [4.0, 0, 0, 0, 0, 0, 0]}, NOT: {"differences": [1.0] * 7}},
-    "prismatic-count": {HOLDS: {"differences": [0.0] * 6}, NOT: {"differences": [1.0] * 6}},
-    "table-7-2-sum": {NOT: {"differences": [0.0, 1.0]}},
-    "inward-count": BEYOND,
-    "whole-count": BEYOND,
-    "walker-and-orin": {
-        MIXED: {"additions": [0.05, 0.11]},
-        NOT: {"multiplications": [0.0, 1.0], "additions": [-0.01, 0.05]},
-    },
-    "table-7-4-from-7-3": {MIXED: {"differences": [1.0, *[0.0] * 6]}, NOT: {"differences": [1.0] * 7}},
-    "gravity-cost": {NOT: {"base": [36.0, 36.0]}},
-    "prismatic-is-cheaper": {NOT: {"saved": [5.0, 0.0]}},
-    "tailored": {NOT: {"ratios": [0.5, 1.0]}},
-    "link-motions": {NOT: {"errors": [1e-15, 1e-3]}},
-    "gravity": {NOT: {"errors": [1e-3]}},
-    "moving-base": {NOT: {"errors": [1e-3]}},
-    "prismatic-joints": {HOLDS: {"printed": [1e-15]}, NOT: {"mended": [1e-15, 1e-3]}},
-    "free-point": {NOT: {"error": 0.1}},
-    "orthogonal-complement": {NOT: {"residuals": [1e-3]}},
-    "nullity": {NOT: {"extra": [0.0, 1.0]}},
-    "generalized-inertia": {MIXED: {"eigenvalues": [-0.1]}, NOT: {"eigenvalues": [0.0], "errors": [0.1]}},
-    "no-work": {NOT: {"work": [1e-15, 0.1]}},
-    "range": {NOT: {"outside": [0.1]}},
-    "joint-wrenches": {NOT: {"joints": [0.1]}},
-    "euler-lagrange": {NOT: {"errors": [0.1]}},
-    "state-equation": {NOT: {"errors": [0.1]}},
-    "inward-turn": NEW_TRIAL,
-    "prismatic-branch": NEW_TRIAL,
-    "prismatic-moment": NEW_TRIAL,
-}
 EXPECTED = {
     "equation": "7.23b 7.24a 7.24b 7.25a 7.25b 7.26a 7.26b 7.27 7.28 7.29 7.30 7.31 7.32a 7.32b 7.32c 7.32d 7.33a "
     "7.33b 7.34a 7.34b 7.34c 7.34d 7.34e 7.34f 7.35 7.36 7.37 7.38a 7.38b 7.38c 7.38d 7.39 7.40 7.41 7.42 7.43 7.44 "

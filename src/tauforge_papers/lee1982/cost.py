@@ -46,10 +46,10 @@ MILLISECONDS = true_or_not(
     "It holds if the printed counts and instruction times come to 3 ms, rounded to the printed digit.",
     lambda milliseconds: round(milliseconds) == 3,
 )
-REAL_TIME = true_in_parts(
+REAL_TIME = true_or_not(
     "It holds if a set point takes less than the paper's sampling period on Newton-Euler and more on Lagrange-Euler, "
-    "on the paper's computer. Mixed if one of the two.",
-    lambda newton, lagrange, period: [newton < period, lagrange > period],
+    "on the paper's computer.",
+    lambda newton, lagrange, period: newton < period < lagrange,
 )
 
 

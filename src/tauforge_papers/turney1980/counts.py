@@ -27,6 +27,31 @@ SETS = ("lagrange-euler", "newton-euler", "modified-newton-euler")
 NOT_RECURSIVE = ("lagrange-euler", "orthogonal-complement")
 SIZES = range(3, 10)
 AS_5_1 = ("F.append((A @ body.com + a) * body.mass)", "F.append((A @ (body.com + r[i]) + carried) * body.mass)")
+ORDERS_IN_N = true_in_parts(
+    "Each of the three sets is a part. It is true if its operations are a polynomial of the printed degree in "
+    'n ("of order").',
+    lambda degrees: [found == printed for found, printed in zip(degrees, (3, 1, 1), strict=True)],
+)
+MOST_EFFICIENT = true_or_not(
+    'It holds if every recursion takes fewer operations than every other formulation at hand ("most efficient").',
+    lambda recursive, others: max(recursive) < min(others),
+)
+LESS_COMPLEX = true_in_parts(
+    "Lagrange and Newton-Euler are two parts. Each is true if the modified set takes fewer multiplications and "
+    "fewer additions.",
+    lambda modified, newton_euler, lagrange: [
+        all(a < b for a, b in zip(modified, other, strict=True)) for other in (lagrange, newton_euler)
+    ],
+)
+MORE_PARALLEL = true_in_parts(
+    "There are six parts: Newton-Euler and Lagrange, each with a processor for every row of Tables 3 and 4, "
+    "as in Table 5, to which the paper refers, and with one for every operation, values formed again or "
+    f"once. A part is true if the modified set leaves fewer steps that must follow one another, for {SIX} "
+    'joints ("more parallelism").',
+    lambda modified, newton_euler, lagrange: [
+        ours < theirs for other in (newton_euler, lagrange) for ours, theirs in zip(modified, other, strict=True)
+    ],
+)
 
 
 def complexity() -> tuple[list[Claim], list[Table], Figure]:
@@ -63,11 +88,7 @@ def orders() -> Claim:
         printed="n^3, n, n",
         measured=", ".join("n" if one == 1 else f"n^{one}" for one in degrees.values()),
         reason="Degrees of our own counts, polynomials through the general arms of 4 to 9 joints.",
-        rule=true_in_parts(
-            "Each of the three sets is a part. It is true if its operations are a polynomial of the printed degree in "
-            'n ("of order").',
-            lambda degrees: [found == printed for found, printed in zip(degrees, (3, 1, 1), strict=True)],
-        ),
+        rule=ORDERS_IN_N,
         evidence={"degrees": [float(one) for one in degrees.values()]},
     )
 
@@ -86,11 +107,7 @@ def most_efficient() -> Claim:
         reason=f"Multiplications and additions of the general arm, traced, of the {len(found)} formulations that we "
         f"have. The others are {' and '.join(NOT_RECURSIVE)}; the cheapest of all is "
         f"{min(found, key=lambda name: found[name])}.",
-        rule=true_or_not(
-            "It holds if every recursion takes fewer operations than every other formulation at hand "
-            '("most efficient").',
-            lambda recursive, others: max(recursive) < min(others),
-        ),
+        rule=MOST_EFFICIENT,
         evidence={"recursive": recursive, "others": others},
     )
 
@@ -124,13 +141,7 @@ def modified_is_cheaper() -> Claim:
         reason="Multiplications / additions, traced, of bodies in principal axes, as the paper assumes. With products "
         f"of inertia the modified set takes {full[last].multiplications} / {full[last].additions} and Newton-Euler "
         f"{full[SETS[1]].multiplications} / {full[SETS[1]].additions}.",
-        rule=true_in_parts(
-            "Lagrange and Newton-Euler are two parts. Each is true if the modified set takes fewer multiplications and "
-            "fewer additions.",
-            lambda modified, newton_euler, lagrange: [
-                all(a < b for a, b in zip(modified, other, strict=True)) for other in (lagrange, newton_euler)
-            ],
-        ),
+        rule=LESS_COMPLEX,
         evidence={
             name: [float(found.multiplications), float(found.additions)]
             for name, found in zip(("lagrange", "newton_euler", "modified"), sets.values(), strict=True)
@@ -197,17 +208,7 @@ def parallelism() -> Claim:
         "one step, to either side: a cross product with alpha_i need not wait for the entries of A_i. With sums from "
         f"left to right it is {modified.in_order} against {plain.in_order}. Lagrange's equations take several times "
         "the operations, but fewer of them follow one another.",
-        rule=true_in_parts(
-            "There are six parts: Newton-Euler and Lagrange, each with a processor for every row of Tables 3 and 4, "
-            "as in Table 5, to which the paper refers, and with one for every operation, values formed again or "
-            f"once. A part is true if the modified set leaves fewer steps that must follow one another, for {SIX} "
-            'joints ("more parallelism").',
-            lambda modified, newton_euler, lagrange: [
-                ours < theirs
-                for other in (newton_euler, lagrange)
-                for ours, theirs in zip(modified, other, strict=True)
-            ],
-        ),
+        rule=MORE_PARALLEL,
         evidence={
             key: [float(by_terms[name]), float(found.best), float(found.once)]
             for key, name, found in zip(

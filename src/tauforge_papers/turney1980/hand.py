@@ -21,6 +21,17 @@ DURATION, STEP = 3.0, 0.01  # s
 WRENCH = np.array([5.0, -3.0, -10.0, 0.05, 0.03, -0.02])  # N, N m: on the tool, world axes
 STATES = 100
 LITTLE = 0.1  # of the error with the force not felt
+ADJUSTS = true_in_parts(
+    "The two halves of the sentence are parts. The first is true if the torques are those of virtual work, within "
+    f"{ROUNDING:g} of the largest; the second if the error of a move with the force sensed is at most {LITTLE:g} of "
+    f'that with the force not sensed ("adjust"), measured at any time and every {PERIOD:g} s.',
+    lambda balance, unfelt, felt, rounding, little: [
+        balance < rounding,
+        all(knowing <= little * blind for knowing, blind in zip(felt, unfelt, strict=True)),
+    ],
+    rounding=ROUNDING,
+    little=LITTLE,
+)
 
 
 class Errors(NamedTuple):
@@ -78,17 +89,7 @@ def wrist_forces() -> tuple[Claim, Table]:
         f"with rotors the force not sensed costs {said(ours.unfelt)}. The force is measured at any time; measured "
         f"every {PERIOD:g} s the errors are {said(sampled.felt)} sensed and {said(sampled.free)} without a force. "
         f"f_{{n+1}} is what the hand exerts on its surroundings, the reaction to what it encounters.",
-        rule=true_in_parts(
-            "The two halves of the sentence are parts. The first is true if the torques are those of virtual work, "
-            f"within {ROUNDING:g} of the largest; the second if the error of a move with the force sensed is at most "
-            f'{LITTLE:g} of that with the force not sensed ("adjust"), measured at any time and every {PERIOD:g} s.',
-            lambda balance, unfelt, felt, rounding, little: [
-                balance < rounding,
-                all(knowing <= little * blind for knowing, blind in zip(felt, unfelt, strict=True)),
-            ],
-            rounding=ROUNDING,
-            little=LITTLE,
-        ),
+        rule=ADJUSTS,
         evidence={
             "balance": exact,
             "unfelt": [paper.unfelt, sampled.unfelt],

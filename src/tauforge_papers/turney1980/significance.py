@@ -47,6 +47,12 @@ TERMS = {  # a term of the set -> (the piece of our code, the term within it)
     "I alpha, eq. 3.20": ("I @ alpha + cross", "I @ alpha"),
     "omega x I omega, eq. 3.20": ("cross(omega, I @ omega)", "cross(omega, I @ omega)"),
 }
+DELETABLE = true_or_not(
+    "It holds if some term of one link that is not zero changes no joint's torque by more than "
+    f'{100 * INSIGNIFICANT:g} % of that joint\'s largest ("insignificant").',
+    lambda shares, insignificant: min(shares) < insignificant,
+    insignificant=INSIGNIFICANT,
+)
 
 
 @cache
@@ -123,12 +129,7 @@ def significance_claims() -> list[Claim]:
             f"{sum(share < INSIGNIFICANT for share in ours.values())} of {len(ours)} terms are as small. The velocity "
             f"terms together are not: centrifugal or Coriolis terms reach {100 * velocity[False]:.0f} % of a joint's "
             f"torque without rotors (joint 6) and {100 * velocity[True]:.0f} % with them.",
-            rule=true_or_not(
-                "It holds if some term of one link that is not zero changes no joint's torque by more than "
-                f'{100 * INSIGNIFICANT:g} % of that joint\'s largest ("insignificant").',
-                lambda shares, insignificant: min(shares) < insignificant,
-                insignificant=INSIGNIFICANT,
-            ),
+            rule=DELETABLE,
             evidence={"shares": list(paper.values())},
         ),
         Claim(

@@ -21,6 +21,18 @@ SAME_MOTION = 1e-11  # rad: rounding grows along a fall
 ORDER, NEAR = 4, 0.2
 POSES = 100
 DIGITS_LOST = 100.0  # times the error of elimination with pivoting: two digits
+SAME = true_or_not(
+    f"It holds if the accelerations agree within {ROUNDING:g} of the largest, and the angles of the fall within "
+    f"{SAME_MOTION:g} rad.",
+    lambda accelerations, angles, rounding, same_motion: accelerations < rounding and angles < same_motion,
+    rounding=ROUNDING,
+    same_motion=SAME_MOTION,
+)
+FOURTH_ORDER = true_or_not(
+    f"It holds if the error falls with a power of the step within {NEAR:g} of {ORDER}.",
+    lambda order, near: abs(order - ORDER) < near,
+    near=NEAR,
+)
 
 
 class Poses(NamedTuple):
@@ -94,13 +106,7 @@ def same_motion(paper: Poses) -> Claim:
         f"paper. The fall turns {swing:.0f} J into motion and its energy drifts by {drift:.1e} J in steps of {STEP:g} "
         f"s. Driven by the torques computed for a move, the arm stays within {runs.missed.max():.1e} rad of it, and "
         f"within {with_rotors.missed.max():.1e} rad with rotors.",
-        rule=true_or_not(
-            f"It holds if the accelerations agree within {ROUNDING:g} of the largest, and the angles of the fall "
-            f"within {SAME_MOTION:g} rad.",
-            lambda accelerations, angles, rounding, same_motion: accelerations < rounding and angles < same_motion,
-            rounding=ROUNDING,
-            same_motion=SAME_MOTION,
-        ),
+        rule=SAME,
         evidence={"accelerations": paper.acceleration, "angles": apart},
     )
 
@@ -115,11 +121,7 @@ def order() -> Claim:
         measured=f"order {halved.order:.2f}",
         reason=f"Regression over {len(halved.steps)} halvings of the step, a falling PUMA without rotors, against an "
         'adaptive method of order 8. The paper calls the method "standard"; its order is known to be 4.',
-        rule=true_or_not(
-            f"It holds if the error falls with a power of the step within {NEAR:g} of {ORDER}.",
-            lambda order, near: abs(order - ORDER) < near,
-            near=NEAR,
-        ),
+        rule=FOURTH_ORDER,
         evidence={"order": halved.order},
     )
 

@@ -40,6 +40,12 @@ SUMMARY = (
     "3 and 4 and the sums of the appendix do not follow from what they count. The report's arms have no reflected "
     "rotor inertia and are judged without it."
 )
+EQUIVALENT = true_or_not(
+    f'It holds if the forces of all formulations agree within {ROUNDING:g} of the largest ("mathematically '
+    'equivalent").',
+    lambda largest, rounding: largest < rounding,
+    rounding=ROUNDING,
+)
 
 
 def study(progress: Progress = nothing) -> Study:
@@ -104,12 +110,7 @@ def equivalence() -> tuple[Claim, Table]:
         measured=within(largest),
         reason=f"{ARMS} random arms with {joints} revolute and prismatic joints in all and full inertias, {STATES} "
         "states each, and the PUMA, compiled. The misprints are mended.",
-        rule=true_or_not(
-            f'It holds if the forces of all formulations agree within {ROUNDING:g} of the largest ("mathematically '
-            'equivalent").',
-            lambda largest, rounding: largest < rounding,
-            rounding=ROUNDING,
-        ),
+        rule=EQUIVALENT,
         evidence={"largest": largest},
     )
     return claim, table

@@ -86,19 +86,19 @@ class Steps(NamedTuple):
 
 def steps(platform: StewartPlatform, line: StraightLine, model: str = MODEL) -> Steps:
     times = switching_times(line)
-    forces, massless, accelerations = [], [], []
-    for t in times:
-        sides = line.sample(np.array([np.nextafter(t, 0.0), t]))
-        step, own = (
-            np.abs(np.diff(platform.inverse_dynamics(*sides, model=one), axis=0))[0] for one in (model, "massless-legs")
-        )
-        forces.append(float(step.max()))
-        massless.append(float(own[step.argmax()]))
-        accelerations.append(float(np.abs(np.diff(platform.leg_motion(*sides).accelerations, axis=0)).max()))
+    sides = line.sample(np.array([side for t in times for side in (np.nextafter(t, 0.0), t)]))
+
+    def leaps(values: Array) -> Array:
+        return np.asarray(np.abs(values[1::2] - values[::2]))
+
+    step, own = (leaps(platform.inverse_dynamics(*sides, model=one)) for one in (model, "massless-legs"))
+    massless = own[np.arange(len(times)), step.argmax(axis=1)]
+    accelerations = leaps(platform.leg_motion(*sides).accelerations).max(axis=1)
     path = sampled("", line, FINE)
     changes = np.abs(np.diff(path.forces(platform, model), axis=0)).max(axis=1)
     near = [(path.t[:-1] <= t) & (t <= path.t[1:]) for t in times]
-    return Steps(times, forces, massless, accelerations, float(changes[~np.any(near, axis=0)].max()))
+    elsewhere = float(changes[~np.any(near, axis=0)].max())
+    return Steps(times, step.max(axis=1).tolist(), massless.tolist(), accelerations.tolist(), elsewhere)
 
 
 class RandomPoses(NamedTuple):

@@ -90,6 +90,12 @@ def real(value: Any, field: str) -> float:
     return number
 
 
+def whole(value: Any, field: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ModelError(f"expected a whole number >= 1, got {value!r}", field=field)
+    return int(value)
+
+
 def non_negative(value: Any, field: str) -> float:
     number = real(value, field)
     if number < 0:

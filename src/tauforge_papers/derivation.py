@@ -72,11 +72,12 @@ def derivation_steps(
     q, qd, qdd: (n,) rad and its rates; for "lee1982" qdd is what eq. 4.4 puts in the place of the accelerations
     paper:      "turney1980" (eqs 4.1-4.34, then 2.11) or "lee1982" (eqs 4.5-4.41, then 4.1; by Lee's own print)
 
-    The arm is rigid, without friction and rotors, and all its joints turn: the papers differentiate rotations alone.
+    All joints turn: the papers differentiate rotations alone. Friction and rotors of the arm are left out, as there.
     Gravity may have any direction; g z_0 stands for its opposite. Dots, squares of derivatives and confused i and j,
     which the machine that read our texts loses everywhere, are put back. Errors of torques are over the moments at the
     joints where those are larger. An arm with one joint has no equations about the next link.
-    Identities: every `error_corrected` is rounding, and the last left side is inverse_dynamics(q, qd, qdd).
+    Identities: every `error_corrected` is rounding, and the last left side is inverse_dynamics(q, qd, qdd) of the
+    arm without friction and rotors.
     Sources: Turney, Mudge & Lee 1980, section 4; Lee, Chung, Mudge & Turney 1982, section 4.
     """
     if paper not in PAPERS:

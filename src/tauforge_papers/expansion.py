@@ -23,6 +23,7 @@ from tauforge.formulations.serial.lagrange_euler import Derivative, partials, ps
 from tauforge.formulations.serial.newton_euler_base import LinkState, inward, outward
 from tauforge.formulations.serial.parameters import base_at_rest, into_frame_0
 from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.validation import real_array
 
 Z = np.array([*E_Z])
 cross = np.cross
@@ -168,7 +169,7 @@ def revolute(arm: SerialArm) -> SerialArm:
 
 
 def _numbers(name: str, x: ArrayLike, n: int) -> Array:
-    given = np.asarray(x, float)
+    given = real_array(name, x)
     if given.shape != (n,):
         raise ShapeError(name, expected=f"({n},)", got=str(given.shape), hint="The steps are those of one state")
     return given

@@ -47,6 +47,16 @@ def test_terms_are_those_of_the_arms_matrices(arm, states):
     assert np.allclose(terms.gravity, arm.gravity_forces(q))
 
 
+def test_one_position_with_many_rates(arm, states):
+    """Every part has the leading shape of the forces."""
+    q, qd, qdd = states
+    terms = term_contributions(arm, q[0], qd, qdd[0])
+    assert [x.shape for x in terms] == [(40, 4), (40, 4, 4), (40, 4, 4, 4), (40, 4)]
+    assert error(terms.force(), arm.inverse_dynamics(q[0], qd, qdd[0])) < SUM
+    with pytest.raises(tf.ShapeError, match="velocity: expected numbers, got text"):
+        term_contributions(arm, q, "fast", qdd)
+
+
 @pytest.mark.parametrize("robot", ["delta", "four-bar"])
 def test_mechanisms(robot):
     own = tf.load(robot)

@@ -95,7 +95,8 @@ def test_tasks_of_ones_own_by_hand():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: schedule(own_arm(), processors=0), "expected a number of processors >= 1, got 0"),
+        (lambda: schedule(own_arm(), processors=0), "processors: expected a whole number >= 1, got 0"),
+        (lambda: schedule(own_arm(), processors=2.5), "processors: expected a whole number >= 1, got 2.5"),
         (lambda: schedule(0), "expected a robot or a number of joints >= 1, got 0"),
         (lambda: schedule(3, work="rows"), "unknown work 'rows'.*Use one of operations, lines"),
         (lambda: schedule(3, "gibbs"), "unknown formulation 'gibbs'"),

@@ -99,6 +99,8 @@ def test_what_has_no_closed_form(platform, states):
         closed_form_terms(tf.load("puma560"), pose, twist)
     with pytest.raises(tf.UnsupportedFeatureError, match="universal"):
         closed_form_terms(platform.replace(base_joint="spherical"), pose, twist)
+    with pytest.raises(tf.UnsupportedFeatureError, match="universal"):
+        closed_form_terms(platform.replace(base_joint="spherical", friction=(0, 0, 0)), pose, twist)
     with pytest.raises(tf.ShapeError):
         closed_form_terms(platform, pose[..., :5], twist)
     gone = pose.copy()

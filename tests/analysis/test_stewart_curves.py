@@ -124,3 +124,7 @@ def test_what_cannot_be_drawn_is_refused():
         assert "Use one of" in refused.value.remedy
     with pytest.raises(tf.ShapeError, match="results"):
         leg_force_parts(platform, *(x[0] for x in state)).plot(0.0)
+    arm = tf.load("puma560")
+    for curves in (leg_force_parts, leg_rotations):
+        with pytest.raises(tf.UnsupportedFeatureError, match="expected a Stewart platform; puma560 is a serial arm"):
+            curves(arm, *state)

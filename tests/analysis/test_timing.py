@@ -53,9 +53,12 @@ def test_a_robot_of_a_users_own_kind():
 
 def test_what_has_no_time():
     arm = tf.load("planar-2r")
-    with pytest.raises(tf.ModelError, match="expected a number of rounds >= 1, got 0"):
-        time_per_state(arm, rounds=0)
+    for rounds in (0, 2.5, "3"):
+        with pytest.raises(tf.ModelError, match="rounds: expected a whole number >= 1, got"):
+            time_per_state(arm, rounds=rounds)
     with pytest.raises(tf.ModelError, match=r"expected positions, velocities and accelerations \(k, ...\), got \(2,\)"):
         time_per_state(arm, states=([0, 0], [0, 0], [0, 0]))
+    with pytest.raises(tf.ShapeError, match="states: expected numbers, got text"):
+        time_per_state(arm, states=(["a"], ["b"], ["c"]))
     with pytest.raises(tf.UnsupportedFeatureError, match="unknown formulation 'gibbs'"):
         time_per_state(arm, "gibbs")

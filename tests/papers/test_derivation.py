@@ -118,6 +118,8 @@ def test_what_the_derivations_do_not_cover():
         derivation_steps(arm, q, qd, qdd, "angeles")
     with pytest.raises(ShapeError, match=r"qd: expected \(4,\), got \(1, 4\). The steps are those of one state"):
         derivation_steps(arm, q, qd[None], qdd)
+    with pytest.raises(ShapeError, match="qdd: expected numbers, got text"):
+        derivation_steps(arm, q, qd, "none")
     with pytest.raises(UnsupportedFeatureError, match=r"the prismatic joint 'joint3'. Lock it, or compare"):
         derivation_steps(tf.load("stanford"), *state(6))
     with pytest.raises(UnsupportedFeatureError, match="expected a serial arm"):

@@ -16,7 +16,7 @@ from tauforge.class_tools import with_field_docs
 from tauforge.errors import ShapeError
 from tauforge.robots.robot import Robot
 from tauforge.robots.summary import summarised
-from tauforge.validation import non_negative
+from tauforge.validation import non_negative, real_array
 
 
 @summarised
@@ -92,13 +92,15 @@ def term_contributions(
     Of a platform the coordinates are those of its twist.
     """
     model, bare = explicit_model(robot, position, formulation=formulation), robot.without_friction()
-    qd, qdd = np.asarray(velocity, float), np.asarray(acceleration, float)
-    state = (position, velocity, acceleration)
+    qd, qdd = real_array("velocity", velocity), real_array("acceleration", acceleration)
+    state = (position, qd, qdd)
     whole, smooth = (np.asarray(r.inverse_dynamics(*state, formulation=formulation)) for r in (robot, bare))
     once = np.triu(np.full((robot.n, robot.n), 2.0)) - np.eye(robot.n)  # each pair of coordinates
-    return ForceTerms(
-        np.broadcast_to(model.gravity_forces, whole.shape).copy(),
+    found = (
+        model.gravity_forces,
         model.mass_matrix * qdd[..., None, :],
         model.coriolis_coefficients * (once * qd[..., :, None] * qd[..., None, :])[..., None, :, :],
         whole - smooth,
     )
+    pairs = zip(found, (0, 1, 2, 0), strict=True)
+    return ForceTerms(*(np.broadcast_to(x, whole.shape + (robot.n,) * k).copy() for x, k in pairs))

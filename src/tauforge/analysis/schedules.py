@@ -21,7 +21,7 @@ from tauforge.robots.robot import Robot, check_robot
 from tauforge.robots.summary import Summary, SummaryTable, summarised
 from tauforge.tracing.counting import is_negation, varying
 from tauforge.tracing.graph import Recorder
-from tauforge.validation import check_known, counted
+from tauforge.validation import check_known, counted, whole
 
 MULTIPLIES, ADDS = ("mul", "div"), ("add", "sub")
 Work = Literal["operations", "lines"]
@@ -174,8 +174,8 @@ def scheduled(tasks: Sequence[Task], processors: int | None = None) -> Schedule:
     processors: how many there are; None as many as can work
     Where more tasks are ready than processors, the one with the longest chain behind it is first.
     """
-    if processors is not None and (isinstance(processors, bool) or processors < 1):
-        raise ModelError(f"expected a number of processors >= 1, got {processors!r}", field="processors")
+    if processors is not None:
+        processors = whole(processors, "processors")
     waiting, followers, behind = [], defaultdict[int, list[int]](list), [0] * len(tasks)
     for k, task in enumerate(tasks):
         if any(not 0 <= need < k for need in task.needs):

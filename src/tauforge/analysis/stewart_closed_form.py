@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from numpy.typing import ArrayLike
 
 from tauforge.algebra.scalars import Scalars
+from tauforge.analysis.stewart_curves import check_platform
 from tauforge.arrays import Array
 from tauforge.class_tools import with_field_docs
-from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.arguments import checked, finite_rows
 from tauforge.evaluation.reference import reference
 from tauforge.formulations.stewart.parameters import motion
 from tauforge.formulations.stewart.pedrammehr2012 import PedrammehrCorrections
 from tauforge.formulations.stewart.pedrammehr2012_closed import Terms, closed_form
-from tauforge.robots.robot import check_robot
 from tauforge.robots.summary import summarised
 
 if TYPE_CHECKING:
@@ -55,12 +54,7 @@ def closed_form_terms(
     Identity: H F = M (X'', alpha) + eta with F of inverse_dynamics(model="pedrammehr2012-closed").
     Source: Pedrammehr et al. 2012, eqs 41-43, 48, 51; mended as `inverse_dynamics` is.
     """
-    if CLOSED not in check_robot("platform", platform).formulations:
-        raise UnsupportedFeatureError(
-            f"expected a Stewart platform; {platform.name} is a {platform.kind}",
-            field="platform",
-            remedy="Use explicit_model, which takes any robot",
-        )
+    check_platform(platform, "Use explicit_model, which takes any robot")
     platform.formulations.counted(CLOSED, corrections=corrections)  # checks the masses, the joints and the corrections
     state = checked(platform.name, platform.functions["bias_wrench"], {"pose": pose, "twist": twist})
     terms = Terms(*(name in corrections for name in Terms._fields))

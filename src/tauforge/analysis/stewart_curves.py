@@ -13,7 +13,9 @@ from tauforge.charts.along_time import Curve, panels_along, times_of, with_diffe
 from tauforge.charts.figure import ChartPanel, Figure
 from tauforge.charts.with_matplotlib import drawn
 from tauforge.class_tools import with_field_docs
+from tauforge.errors import UnsupportedFeatureError
 from tauforge.formulations.stewart import EXACT, MASSLESS
+from tauforge.robots.robot import check_robot
 from tauforge.robots.summary import summarised
 from tauforge.validation import check_known
 
@@ -88,6 +90,7 @@ def leg_force_parts(
     pose, twist, acceleration: (..., 6), and external_wrench as for `inverse_dynamics`
     model, corrections:        of the total
     """
+    check_platform(platform)
 
     def forces(robot: StewartPlatform, *state: ArrayLike, massless: bool = False) -> Array:
         chosen: dict[str, Any] = {"model": MASSLESS} if massless else {"model": model, "corrections": corrections}
@@ -98,6 +101,14 @@ def leg_force_parts(
     weight = forces(platform, *rest) - forces(platform, *rest, massless=True)
     friction = total - forces(platform.without_friction(), *moving)
     return LegForceParts(total, without, weight, total - without - weight - friction, friction)
+
+
+def check_platform(platform: StewartPlatform, remedy: str | None = None) -> StewartPlatform:
+    """UnsupportedFeatureError unless the robot has the legs of a Stewart platform."""
+    if "leg_motion" not in check_robot("platform", platform).functions:
+        problem = f"expected a Stewart platform; {platform.name} is a {platform.kind}"
+        raise UnsupportedFeatureError(problem, field="platform", remedy=remedy)
+    return platform
 
 
 def force_panels(time: Array, total: Array, massless: Array, **options: Any) -> tuple[ChartPanel, ...]:
@@ -171,6 +182,7 @@ def leg_rotations(
 
     pose, twist, acceleration: (..., 6) as for `leg_motion`, whose angular velocities and accelerations have these sizes
     """
+    check_platform(platform)
     found = []
     for name in ("angular_velocities", "angular_accelerations"):
         for spin in (True, False):

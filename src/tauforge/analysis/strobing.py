@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.scalars import Scalars
 from tauforge.arrays import Array
 from tauforge.class_tools import with_field_docs
-from tauforge.errors import ModelError, SingularityError, UnsupportedFeatureError
+from tauforge.errors import SingularityError, UnsupportedFeatureError
 from tauforge.evaluation.arguments import as_argument
 from tauforge.evaluation.functions import flat
 from tauforge.formulations.serial import INVERSE_DYNAMICS, strobing
@@ -22,7 +22,7 @@ from tauforge.robots.robot import Robot, check_robot
 from tauforge.robots.summary import summarised
 from tauforge.tracing.counting import Operations, count
 from tauforge.tracing.graph import trace
-from tauforge.validation import counted, non_negative
+from tauforge.validation import counted, non_negative, whole
 
 if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm
@@ -145,8 +145,7 @@ class StrobingCost(NamedTuple):
 
 def strobing_cost(n: int, outward: float, inward: float) -> StrobingCost:
     """Cost of M and the C^i_jk of n joints, from the operations per link of an outward (k) and an inward pass (d)."""
-    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
-        raise ModelError(f"expected a whole number >= 1, got {n!r}", field="n")
+    n = whole(n, "n")
     k, d = non_negative(outward, "outward"), non_negative(inward, "inward")
     pairs, squares = n * (n + 1) // 2, n * (n + 1) * (2 * n + 1) // 6
     return StrobingCost((k + d) * pairs, k * squares + d * n * pairs, k * squares + d * pairs)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from tauforge.class_tools import with_field_docs
 from tauforge.errors import ModelError
 from tauforge.robots.robot import Robot, check_robot
+from tauforge.validation import real_array, whole
 
 BATCH, ROUNDS, CALLS = 1024, 200, 50  # states at once, measurements, calls of one state in a measurement
 
@@ -47,10 +48,9 @@ def time_per_state(
     options:     further options of inverse dynamics
     A path of k states takes k times `batch` when it is known beforehand, and k times `single` when it is not.
     """
-    if isinstance(rounds, bool) or rounds < 1:
-        raise ModelError(f"expected a number of rounds >= 1, got {rounds!r}", field="rounds")
+    rounds = whole(rounds, "rounds")
     given = check_robot("robot", robot).random_states(BATCH) if states is None else states
-    many = [np.ascontiguousarray(x, dtype=float) for x in given]
+    many = [np.ascontiguousarray(real_array("states", x), dtype=float) for x in given]
     if len(many) != 3 or any(x.ndim != 2 or not len(x) for x in many):
         shapes = ", ".join(str(x.shape) for x in many)
         raise ModelError(f"expected positions, velocities and accelerations (k, ...), got {shapes}", field="states")

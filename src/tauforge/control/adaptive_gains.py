@@ -23,7 +23,7 @@ class AdaptiveGains(ModelBasedLaw):
 
     robot:            as `ComputedTorque` takes it, and so are `formulation` and `wrench`
     slowest, quickest: 1/s, a number or (n,); equal bounds give computed torque. The period must bear the quickest
-    growth:           s/rad^2 or s/m^2, a number or (n,)
+    growth:           1/rad^2 or 1/m^2, a number or (n,)
     decay:            1/s, a number or (n,): how quickly l falls back where there is no error
     period:           s, between two calls: the control period of the simulation
     """

@@ -17,7 +17,7 @@ from tauforge.robots.loads import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import METRE, at_positions
 from tauforge.robots.summary import summarised
-from tauforge.validation import broadcast_shape, check_known, real, real_array
+from tauforge.validation import broadcast_shape, check_known, real, real_array, whole
 
 BLOCK_PAIRS = 2**17  # pairs of a design and a state: 30 MB
 HELD = "payload"  # the parameter that is the mass of what the robot holds
@@ -176,8 +176,7 @@ def states_around(
     They are Roberts' additive recurrence: frac(1/2 + k / phi^j) along coordinate j = 1 ... n, with phi the root of
     phi^(n + 1) = phi + 1. It has low discrepancy and, unlike random numbers, is the same on every machine.
     """
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise ModelError(f"expected a whole number >= 1, got {count!r}", field="states")
+    count = whole(count, "states")
     for name, value in (("distance", distance), ("angle", angle)):
         if not 0 <= real_number(value) < np.inf:
             raise ModelError(f"expected a number >= 0, got {value!r}", field=name)

@@ -20,6 +20,7 @@ from tauforge.sweeps.fingerprint import differences, environment
 from tauforge.sweeps.grid import Index
 from tauforge.sweeps.store import GO_ON, Store, compute_block, sweeps_extra
 from tauforge.sweeps.study import Study
+from tauforge.validation import whole
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -36,8 +37,7 @@ LOSSES = 2  # times that a block is given to Dask again after it gave up, becaus
 @contextmanager
 def local_workers(count: int) -> Iterator[Client]:
     """A client of this many worker processes with one thread each. They listen on this machine alone."""
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise ModelError(f"expected a whole number >= 1, got {count!r}", field="workers")
+    count = whole(count, "workers")
     with sweeps_extra():
         import dask
         from distributed import Client, LocalCluster

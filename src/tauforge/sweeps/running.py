@@ -25,6 +25,7 @@ from tauforge.sweeps.opening import opened_store
 from tauforge.sweeps.store import GO_ON, Store, compute_block, damaged_blocks
 from tauforge.sweeps.study import Study
 from tauforge.units import number
+from tauforge.validation import whole
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -81,8 +82,8 @@ def run(
     continued, as often as they were. ModelError for a path that is something else, or a store of another sweep (robot,
     grid, options, versions, vector width); SweepError where it cannot go on.
     """
-    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-        raise ModelError(f"expected a whole number >= 1, got {threads!r}", field="threads")
+    if threads is not None:
+        threads = whole(threads, "threads")
     if threads is not None and client is not None:
         raise ModelError("the workers of the client compute, not threads", field="threads", remedy="Give one of both")
     path = Path(os.path.realpath(store))

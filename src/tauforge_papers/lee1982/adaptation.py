@@ -25,7 +25,7 @@ from tauforge_papers.rules import not_judged
 MOVES = 4  # there and back, twice
 PERIODS, HALVES = round(SLOW / PERIOD), 2  # in a move, and steps of the integrator in a period
 SLOWEST, QUICKEST = float(np.sqrt(KP)), 50.0  # 1/s, of the gains that adapt: the loop bears 1 / period = 100
-GROWTH, DECAY = 1e5, 0.5  # s/rad^2 and 1/s, of those gains
+GROWTH, DECAY = 1e5, 0.5  # 1/rad^2 and 1/s, of those gains
 SMALL = 1e-7  # rad: what a logarithm shows of an error of zero
 LAWS = FIXED, STIFF, GAINS, MODEL = "fixed gains", "fixed high gains", "gains that adapt", "model that is learnt"
 

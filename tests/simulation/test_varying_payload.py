@@ -88,6 +88,21 @@ def test_laws_that_python_asks_carry_it_too():
             assert apart(getattr(asked, name), getattr(compiled, name)) < 1e4 * SAME_STEPS
 
 
+def test_mechanisms_without_kernels_carry_it_too(monkeypatch):
+    """Two steps, before and after the grasp."""
+    monkeypatch.setenv("TAUFORGE_KERNELS", "off")
+    robot = tf.load("five-bar")
+    start = robot.positions.coordinates(robot.positions.default)
+    law, given = ComputedTorque(robot), {"duration": GRASP, "step": GRASP, "control_period": GRASP}
+    motion = tf.motion.JointMove(start, start + 0.02, GRASP)
+    late, held = (
+        tf.simulate(robot, law, motion, payload=load, **given).acceleration for load in (carried, lambda t: LOAD)
+    )
+    fixed = tf.simulate(robot, law, motion, payload=LOAD, **given).acceleration
+    assert apart(held, fixed) < 1e4 * SAME_STEPS
+    assert apart(late[:1], fixed[:1]) > 1e-3
+
+
 def test_a_load_falls_with_the_arm_that_lets_go():
     """A free motion; energy is not watched, for payloads bring and take it."""
     arm = random_arm(np.random.default_rng(3), "RR")

@@ -6,14 +6,16 @@ The recorder works block after block and needs no more memory than the rows that
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller, RunningLaw
-from tauforge.errors import ConvergenceError, ShapeError
+from tauforge.errors import ConvergenceError, ShapeError, UnsupportedFeatureError
 from tauforge.evaluation.arguments import in_rows
 from tauforge.motion.motion import MotionSample
+from tauforge.robots.loads import Payload
 from tauforge.robots.poses import pose_error, transforms
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law, numbers
@@ -118,12 +120,26 @@ class ClosedLoop:
         payload = self.task.payload
         if not isinstance(payload, VaryingPayload):
             return self.space.rates_under
-        numbers = payload.numbers(period, period + 1).tobytes()
+        held = payload.at(period)
+        numbers = held.numbers().tobytes()
         if self._carrying is None or self._carrying[0] != numbers:
-            fields = in_rows(self.robot, self.task.fields_in(period), 1)
-            self._carrying = numbers, rates_of(self.robot, fields, 1)
-        one = self._carrying[1]
-        return lambda y, force, wrench: one(y[None], force[None], None if wrench is None else wrench[None])[0]
+            self._carrying = numbers, self._rates_with(held, period)
+        return self._carrying[1]
+
+    def _rates_with(self, payload: Payload, period: int) -> RatesUnder:
+        row = rates_of(self.robot, in_rows(self.robot, self.task.fields_in(period), 1), 1)
+
+        @cache
+        def by_methods() -> RatesUnder:
+            return self.robot.carrying(payload).state_space.rates_under
+
+        def rates(y: Array, force: Array, wrench: Array | None) -> Array:
+            try:
+                return np.asarray(row(y[None], force[None], None if wrench is None else wrench[None])[0])
+            except UnsupportedFeatureError:  # fields vary in kernels only
+                return by_methods()(y, force, wrench)
+
+        return rates
 
 
 def _check_finite(values: Array, problem: str) -> None:

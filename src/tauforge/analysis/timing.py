@@ -41,8 +41,8 @@ def time_per_state(
 ) -> TimePerState:
     """Time of the inverse dynamics of a state by a formulation, compiled before the clock runs.
 
-    formulation: one of `robot.formulations`; default that of a plain call. A call that names another one takes longer to
-                 find it: single calls of formulations compare how they are called, batches what they compute
+    formulation: one of `robot.formulations`; default that of a plain call. A call that names another takes longer to
+                 find it: single calls tell how formulations are called, batches what they compute
     states:      positions, velocities and accelerations (k, ...), such as the samples of a motion; default 1024 random
                  ones
     rounds:      how often it is measured
@@ -56,7 +56,6 @@ def time_per_state(
         shapes = ", ".join(str(x.shape) for x in many)
         raise ModelError(f"expected positions, velocities and accelerations (k, ...), got {shapes}", field="states")
     one = [x[0].copy() for x in many]
-
     if formulation not in (None, robot.formulations.default):
         options["formulation"] = formulation
 

@@ -73,8 +73,8 @@ def figures(platform: StewartPlatform, motion: CsvMotion) -> tuple[Figure, ...]:
         Figure(
             "errors",
             "The paper's model against the exact one",
-            "Its causes are leg spin, the direction of the universal joint's moment and a parallel-axis term that is "
-            "counted twice.",
+            "Its causes are a parallel-axis term that is counted twice and, with universal joints at the base, leg "
+            "spin and the direction of their moments.",
             panels_along("leg", t, "error of leg force (N)", error, marks=poles.marks, y_range=poles.y_range),
             columns=3,
         ),

@@ -23,6 +23,13 @@ def test_puma_costs_less_than_any_published_count(puma):
     assert (cost.multiplications, cost.additions, cost.sincos) == (174, 141, 10)
 
 
+@pytest.mark.parametrize("name", ["puma560", "dasgupta1998", "five-bar"])
+def test_options_that_counts_do_not_know_are_refused(name):
+    robot = tf.load(name)
+    with pytest.raises(tf.UnsupportedFeatureError, match=f"operations of {name} are counted without nonsense, payload"):
+        operation_count(robot, payload=tf.Payload(1.0), nonsense=1)
+
+
 def test_general_six_r_costs_less_than_any_published_count():
     """Angeles' Table 7.4: 459 multiplications, 390 additions."""
     cost = general_operation_count(6)

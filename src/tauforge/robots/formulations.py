@@ -121,6 +121,12 @@ class Formulations(Capability):
         """n where they are those of the general serial arm with n joints, whose costs papers give."""
         return None
 
+    def check_counted(self, unknown: Collection[str]) -> None:
+        """UnsupportedFeatureError where options are given that operation counts do not know, such as loads."""
+        if unknown:
+            problem = f"operations of {self.robot.name} are counted without {', '.join(sorted(unknown))}"
+            raise UnsupportedFeatureError(problem, field="options", remedy="Leave them out")
+
     def counted(self, name: str | None = None, **options: Any) -> CountedFormula:
         """The formula of inverse dynamics, with the robot's own parameters, for operation counts.
 
@@ -131,6 +137,7 @@ class Formulations(Capability):
         robot.check_function(INVERSE)
         function = robot.functions[INVERSE]
         chosen = {**function.options, **robot._check_options(INVERSE, {**options, FORMULATION: name})}
+        self.check_counted(chosen.keys() - function.options.keys())
         sizes = {argument.name: argument.numbers for argument in function.arguments}
 
         def formula_with(way: dict[str, Any], *state: Scalars) -> Any:

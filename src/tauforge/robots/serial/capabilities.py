@@ -106,6 +106,7 @@ class ArmFormulations(Formulations):
         """Rigid bodies only: papers count neither friction nor rotors."""
         chosen = self.default if name is None else name
         self.check(chosen)
+        self.check_counted(options)
         arm = self.robot.model.parameters
         return CountedFormula(partial(INVERSE_DYNAMICS[chosen], arm), dict.fromkeys(("q", "qd", "qdd"), self.robot.n))
 

@@ -8,7 +8,7 @@ import pytest
 import tauforge as tf
 from support.cart_pendulum import CartPendulum
 from support.strategies import random_arm
-from tauforge.analysis import Task, general_operation_count, schedule, scheduled
+from tauforge.analysis import Task, general_operation_count, line_costs, schedule, scheduled
 
 
 def own_arm():
@@ -100,6 +100,8 @@ def test_tasks_of_ones_own_by_hand():
         (lambda: schedule(0), "expected a robot or a number of joints >= 1, got 0"),
         (lambda: schedule(3, work="rows"), "unknown work 'rows'.*Use one of operations, lines"),
         (lambda: schedule(3, "gibbs"), "unknown formulation 'gibbs'"),
+        (lambda: schedule(3, corrections=()), "the general arm takes no corrections"),
+        (lambda: line_costs("newton-euler", corrections=()), "the general arm takes no corrections"),
         (lambda: scheduled([Task("a", 1, 0, (0,))]), r"task 0 needs \(0,\); a task needs earlier ones"),
     ],
 )

@@ -14,7 +14,7 @@ is unknown.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import zip_longest
@@ -187,7 +187,11 @@ def general_operation_count(n: int, formulation: str = DEFAULT_FORMULATION) -> O
     return counted(formulation, n, lambda number: general_arm(n, number, frames_are_chosen))
 
 
-def check_formulation(formulation: str) -> None:
+def check_formulation(formulation: str, options: Collection[str] = ()) -> None:
+    """UnsupportedFeatureError for a name that no formulation of arms has, and for options, which need a robot."""
+    if options:
+        problem = f"the general arm takes no {', '.join(options)}"
+        raise UnsupportedFeatureError(problem, field="options", remedy="Give a robot")
     check_known(formulation, INVERSE_DYNAMICS, f"unknown formulation {formulation!r}", "formulation")
 
 

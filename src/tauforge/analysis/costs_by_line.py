@@ -171,7 +171,7 @@ def line_costs(
     """
     if robot is not None:
         return _of_robot(check_robot("robot", robot), formulation, options)
-    check_formulation(chosen := DEFAULT_FORMULATION if formulation is None else formulation)
+    check_formulation(chosen := DEFAULT_FORMULATION if formulation is None else formulation, options)
     files = files_of(chosen)
     ledgers = [ledger_of(chosen, n, *files) for n in SIZES]
     result = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import linecache
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from heapq import heappop, heappush
 from typing import Any, Literal, NamedTuple
 
@@ -128,15 +128,15 @@ def schedule(
     """
     check_known(work, WORKS, f"unknown work {work!r}", "work")
     if isinstance(robot, int):
-        return scheduled(_tasks_of_general_arm(robot, formulation, work), processors)
+        return scheduled(_tasks_of_general_arm(robot, formulation, work, options), processors)
     function, files = robots_formula(check_robot("robot", robot), formulation, options)
     return scheduled(_tasks(lambda recorder: function(recorder.input), files, "", work), processors)
 
 
-def _tasks_of_general_arm(n: int, formulation: str | None, work: Work) -> list[Task]:
+def _tasks_of_general_arm(n: int, formulation: str | None, work: Work, options: Collection[str]) -> list[Task]:
     if isinstance(n, bool) or n < 1:
         raise ModelError(f"expected a robot or a number of joints >= 1, got {n!r}", field="robot")
-    check_formulation(chosen := DEFAULT_FORMULATION if formulation is None else formulation)
+    check_formulation(chosen := DEFAULT_FORMULATION if formulation is None else formulation, options)
 
     def function(recorder: Recorder) -> Any:
         arm = general_arm(n, lambda name: recorder.input(ROBOT + name), chosen == DEFAULT_FORMULATION)
